@@ -66,7 +66,8 @@ def request_of(request, parts):
         dry_run=_dry_run(request), idempotency_key=_key(key),
         # The hash is of the body as it was sent, so a repeated "+2h" is the same request.
         request_hash=_hash(sent) if key else None, offer_id=offer_id,
-        idle_exempt=not lenient and data.get('idle_exempt', False))
+        idle_exempt=not lenient and data.get('idle_exempt', False),
+        while_free_seconds=None if lenient else _while_free(data) or None)
 
 
 def changes_of(request, parts, lease):
@@ -96,7 +97,16 @@ def changes_of(request, parts, lease):
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient), whole_minutes=lenient, dry_run=_dry_run(request),
         generation=None if lenient else _generation(request),
-        idle_exempt=None if lenient else data.get('idle_exempt'))
+        idle_exempt=None if lenient else data.get('idle_exempt'),
+        while_free_seconds=None if lenient else _while_free(data))
+
+
+def _while_free(data):
+    """Return the step of a body in seconds; 0: it ends the steps; None: it has no such field."""
+    if 'while_free' not in data:
+        return None
+    value = data['while_free']
+    return 0 if value in (None, 0, '0') else times.seconds('while_free', value)
 
 
 def _absolute(data, now):

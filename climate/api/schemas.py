@@ -83,6 +83,10 @@ _CREATE_1_1 = {
                   'description': 'The id of a held offer, which sets the resources and the dates.'},
         'idle_exempt': {'type': 'boolean',
                         'description': 'Never treat the lease as idle (administrators only).'},
+        'while_free': {**_DURATION, 'description': (
+            'Extend the lease by steps of this duration while nobody else needs its resources: '
+            f'{_DURATION["description"]} 0 or null ends the steps.'),
+            'type': ['string', 'integer', 'null']},
     },
     'additionalProperties': False,
 }

@@ -70,7 +70,8 @@ def between(connection, seconds, since, until, now):
     """Yield the Reminders whose moment is after `since` and not after `until`.
 
     Leases that are over have no reminders, because "ends soon" must not follow "has ended". Leases
-    that wait for resources have no reminders, because their end is not known.
+    that wait for resources have no reminders, because their end is not known. Leases that are
+    extended in steps have none either; their owners are notified before the last step.
 
     :param seconds: the list of times before the end, in seconds.
     """
@@ -81,7 +82,8 @@ def between(connection, seconds, since, until, now):
                 sa.or_(*(sa.and_(LEASES.c.end > low, LEASES.c.end <= high)
                          for low, high in spans.values())),
                 LEASES.c.state != lifecycle.ACQUIRING, LEASES.c.ended_at.is_(None),
-                LEASES.c.deleted_at.is_(None), LEASES.c.end > now)
+                LEASES.c.deleted_at.is_(None), LEASES.c.end > now,
+                LEASES.c.while_free_seconds.is_(None))
             .order_by(LEASES.c.end, LEASES.c.id)).all()
         for row in rows:
             for count, (low, high) in spans.items():

@@ -24,6 +24,7 @@ ACQUIRE = 'acquire_lease'
 HEAL = 'heal_lease'
 RECLAIM = 'reclaim_lease'
 WAKE = 'wake_lease'
+EXTEND = 'extend_lease'
 
 
 class Until(enum.Enum):
@@ -68,6 +69,7 @@ class AfterLastTry(enum.Enum):
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'a periodic task deletes the trust'
     LEFT_TO_START = 'the start of the lease does it'
+    NOT_EXTENDED = 'the lease ends at its present end'
 
 
 _ALL_STATES = frozenset(lifecycle.STATES)
@@ -192,6 +194,9 @@ KINDS = {kind.name: kind for kind in (
         ACQUIRE, 'Tries to acquire resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), lane=Lane.TRIES, creates_first=True,
         moves_cloud=True, retry=Retry.ACQUISITION, given_up=AfterLastTry.NOT_ACQUIRED),
+    EventKind(
+        EXTEND, 'Extends the lease by a step while nobody else needs its resources.',
+        in_history=False, given_up=AfterLastTry.NOT_EXTENDED),
     EventKind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
         shown=True, may_make_images=True),

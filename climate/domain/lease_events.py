@@ -26,7 +26,7 @@ Planned = tuple[str, datetime.datetime]
 #: The maximum number of unsent notifications that the owner of a lease requested.
 MOST_NOTICES = 100
 # The events that are useless if the lease ends at once.
-_NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY)
+_NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY, event_kinds.EXTEND)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +85,9 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepara
     planned = [(event_kinds.START, lease.start), (event_kinds.END, lease.end)]
     if lease.before_end is not None:
         planned.append((event_kinds.BEFORE_END, lease.before_end))
+    extended_at = _extended_at(lease)
+    if extended_at is not None:
+        planned.append((event_kinds.EXTEND, extended_at))
     planned += [(event_kinds.NOTIFY, at) for at in sorted(set(notify_at))]
     if preparations.prepares:
         planned.append((event_kinds.PREPARE, now))
@@ -95,6 +98,13 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepara
     if woken_at is not None:
         planned.append((event_kinds.WAKE, woken_at))
     return tuple(planned)
+
+
+def _extended_at(lease: records.Lease) -> datetime.datetime | None:
+    """Return when a lease is extended by a step: one step before its end; None: it is not."""
+    if lease.while_free_seconds is None:
+        return None
+    return max(lease.start, lease.end - datetime.timedelta(seconds=lease.while_free_seconds))
 
 
 def _woken_at(lease: records.Lease, ahead: datetime.timedelta | None,
@@ -158,6 +168,7 @@ def after_change(before: records.Lease, after: records.Lease,
     if not over and after.before_end is not None and after.before_end != before.before_end:
         changes.append(_at(before.event(event_kinds.BEFORE_END), event_kinds.BEFORE_END,
                            after.before_end))
+    changes.append(_extended(before, after))
     changes.append(notified(before, notify_at))
     if requests_change and before.state == lifecycle.ACTIVE:
         changes.append(updated(before, now))
@@ -170,7 +181,8 @@ def after_change(before: records.Lease, after: records.Lease,
         changes.append(woken(before.event(event_kinds.WAKE), woken_at))
     return EventChanges(tuple(planned for each in changes for planned in each.add),
                         tuple(moved for each in changes for moved in each.move),
-                        _NOTICES if over else ())
+                        tuple(kind for each in changes for kind in each.close)
+                        + (_NOTICES if over else ()))
 
 
 def _at(event: records.Event | None, kind: str, at: datetime.datetime) -> EventChanges:
@@ -178,6 +190,16 @@ def _at(event: records.Event | None, kind: str, at: datetime.datetime) -> EventC
     if event is None:
         return EventChanges(add=((kind, at),))
     return EventChanges(move=((event, at),))
+
+
+def _extended(before: records.Lease, after: records.Lease) -> EventChanges:
+    """Return the changes by which a changed lease is extended in steps, or not any more."""
+    event, at = before.event(event_kinds.EXTEND), _extended_at(after)
+    if at is None:
+        return EventChanges(close=(event_kinds.EXTEND,) if event is not None else ())
+    if before.while_free_seconds is not None and at == _extended_at(before):
+        return EventChanges()
+    return _at(event, event_kinds.EXTEND, at)
 
 
 def _staged(lease: records.Lease, at: datetime.datetime, requests_change: bool,

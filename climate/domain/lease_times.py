@@ -9,6 +9,9 @@ from climate.domain import interval
 from climate.domain import lease_actions
 from climate.domain import records
 
+#: The shortest and the longest step by which a lease is extended, in seconds.
+SHORTEST_STEP, LONGEST_STEP = 600, 366 * 86400
+
 
 def minute_of(now: datetime.datetime) -> datetime.datetime:
     """Return the beginning of the current minute."""
@@ -95,6 +98,54 @@ def before_end_of_changes(changes: records.LeaseChanges, lease: records.Lease,
     if lease.before_end is None:
         return None
     return max(span.start, span.end - (lease.end - lease.before_end))
+
+
+def step_of_changes(changes: records.LeaseChanges, lease: records.Lease,
+                    end: datetime.datetime) -> int | None:
+    """Return the step of a changed lease in seconds; None: it is not extended in steps.
+
+    If the request has no new step, an earlier end ends the steps, because the owner chose it.
+
+    :param end: the end of the lease after the change.
+    """
+    if changes.while_free_seconds is not None:
+        return changes.while_free_seconds or None
+    return None if end < lease.end else lease.while_free_seconds
+
+
+def refuse_bad_step(seconds: int | None) -> None:
+    """Refuse a step that is too short or too long; None: the lease has no steps.
+
+    :raises BadField: the step is refused.
+    """
+    if seconds is not None and not SHORTEST_STEP <= seconds <= LONGEST_STEP:
+        raise errors.BadField(field='while_free', reason=(
+            f'a step of {seconds} seconds is not possible: choose {SHORTEST_STEP} seconds to '
+            f'{LONGEST_STEP // 86400} days.'))
+
+
+def before_end_within_step(chosen: datetime.datetime | None, usual: datetime.datetime | None,
+                           end: datetime.datetime, seconds: int | None
+                           ) -> datetime.datetime | None:
+    """Return the time of the before_end event of a lease that may have steps.
+
+    The lease is extended one step before its end. An earlier before_end event would happen again at
+    each step.
+
+    :param chosen: the moment in the request; None: it has none.
+    :param usual: the moment that the event has without steps; None: there is no such event.
+    :param seconds: the step; None: the lease has no steps.
+    :raises BadField: the moment in the request is more than a step before the end.
+    """
+    if seconds is None or usual is None:
+        return usual
+    earliest = end - datetime.timedelta(seconds=seconds)
+    if chosen is not None and chosen < earliest:
+        raise errors.BadField(field='before_end', reason=(
+            f'{chosen:%Y-%m-%d %H:%M} UTC is more than a step (while_free: {seconds} seconds) '
+            'before the end, so it would be repeated at each step: choose a later before_end, or a '
+            'longer step.'))
+    return max(usual, earliest)
 
 
 def refuse_notices_outside(notices: Iterable[datetime.datetime], span: interval.Interval,

@@ -16,6 +16,7 @@ END = 'end'
 ERROR = 'error'
 WAITING = 'waiting'
 IDLE = 'idle'
+EXTENSION = 'extension'
 LIMITS = 'limits'
 MOVED = 'moved'
 SICK = 'sick'
@@ -88,6 +89,12 @@ KINDS = {kind.name: kind for kind in (
         {'lease.idle': EventRule(), 'lease.idle_over': EventRule('Lease {name} is used again'),
          'lease.reclaim': EventRule('Lease {name} was ended or made smaller because it was idle'),
          'project.idle_summary': EventRule('Leases that are hardly used: {count}')}, usual=True),
+    NotificationKind(
+        EXTENSION, 'A lease can be extended from now on, because the last part in which rules '
+        'allow it has begun; or a lease that was extended in steps ends one step later.',
+        'Lease {name} can be extended from now on',
+        {'lease.extension_open': EventRule(),
+         'lease.last_step': EventRule('Lease {name} makes its last step')}, usual=True),
     NotificationKind(
         LIMITS, 'The project has used most of a limit, or a request was refused because the '
         'project has reached it.', 'Your project has reached a limit',

@@ -15,6 +15,9 @@ import itertools
 from climate.domain import lifecycle
 from climate.domain import records
 
+# The notice of time by which Climate extends a lease in steps: its owner pays no surcharge for it.
+_LONG_BEFORE = datetime.timedelta(days=36500)
+
 
 @dataclasses.dataclass(frozen=True)
 class LaterRequest:
@@ -22,6 +25,7 @@ class LaterRequest:
 
     Without `reservation_id`, the part is more time: all resources of the lease from `since` on.
     Otherwise the part is further copies on a resource: all but the first `above`, from `since` on.
+    With `in_steps`, Climate added the time, in steps that the owner had chosen before.
     """
 
     asked_at: datetime.datetime
@@ -29,6 +33,7 @@ class LaterRequest:
     reservation_id: str | None = None
     resource_id: int | None = None
     above: int = 0
+    in_steps: bool = False
 
     @property
     def is_more_time(self) -> bool:
@@ -36,7 +41,7 @@ class LaterRequest:
 
     @property
     def notice(self) -> datetime.timedelta:
-        return self.since - self.asked_at
+        return _LONG_BEFORE if self.in_steps else self.since - self.asked_at
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +73,18 @@ def of_change(before: records.Lease, after: records.Lease,
         if copies > above:
             requests.append(LaterRequest(now, now, reservation_id, resource_id, above))
     return tuple(requests)
+
+
+def of_step(known: Sequence[LaterRequest], end: datetime.datetime,
+            now: datetime.datetime) -> tuple[LaterRequest, ...]:
+    """Return the part that a step adds to a lease; none if the last step began it.
+
+    :param known: the LaterRequests of the lease, in the order in which they were made.
+    :param end: the end of the lease before the step.
+    """
+    if known and known[-1].in_steps and known[-1].since <= end:
+        return ()
+    return (LaterRequest(now, end, in_steps=True),)
 
 
 def with_added(known: Sequence[LaterRequest],

@@ -9,7 +9,8 @@ from climate.console import rest
 blueprint = flask.Blueprint('notifications', __name__, url_prefix='/notifications')
 
 # The kinds that a subscription may name, those of a new one first.
-_USUAL = ('start', 'end', 'error', 'waiting', 'idle', 'limits', 'moved', 'sick', 'maintenance')
+_USUAL = ('start', 'end', 'error', 'waiting', 'idle', 'extension', 'limits', 'moved', 'sick',
+          'maintenance')
 _OTHERS = ('change', 'notify')
 _MOST = 100
 

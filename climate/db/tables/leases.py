@@ -34,6 +34,12 @@ LEASES = sa.Table(
     sa.Column('asked_at', base.UtcDateTime),
     # The bytes of the requests and events of the lease, as ``domain.request_sizes`` counts them.
     sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
+    # How often the owner extended the lease while it ran.
+    sa.Column('extended_count', sa.Integer, nullable=False, server_default=sa.text('0')),
+    # The step by which the lease is extended while nobody else needs its resources; null: none.
+    sa.Column('while_free_seconds', sa.Integer),
+    # The end of the lease for which its project was notified that it can be extended; null: none.
+    sa.Column('extension_open_for', base.UtcDateTime),
     *base.stamps(),
     # Lists of leases that are not deleted are sorted by creation time, and may be limited to a
     # project or a state. A search by name needs no order. SQLite has no statistics by default, so
@@ -168,6 +174,8 @@ LATER_ASKS = sa.Table(
     sa.Column('reservation_id', base.text(36)),
     sa.Column('resource_id', base.ID),
     sa.Column('above', sa.Integer, nullable=False),
+    # Climate extended the lease from `since` on, in steps that its owner chose before.
+    sa.Column('in_steps', sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index(None, 'lease_id'),
     sqlite_autoincrement=True,
     **base.MYSQL)

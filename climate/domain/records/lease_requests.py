@@ -30,6 +30,8 @@ class LeaseRequest:
     :ivar whole_minutes: the caller counts in whole minutes. "now" is the beginning of the minute.
     :ivar offer_id: the offer from which the lease gets its reservations and dates.
     :ivar hidden_criteria: whether criteria may name resources and use private properties.
+    :ivar while_free_seconds: the step by which the lease is extended while nobody else needs its
+        resources; None: it is not.
     """
 
     name: str
@@ -47,6 +49,7 @@ class LeaseRequest:
     offer_id: str | None = None
     hidden_criteria: bool = True
     idle_exempt: bool = False
+    while_free_seconds: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +59,7 @@ class LeaseChanges:
     `start_now` and `end_now` are set if the caller wrote "now" instead of a moment. With
     `whole_minutes`, a `start` equals the present start if both are in the same minute. If
     `generation` is set, the change is refused unless the lease has this generation. For
-    `hidden_criteria` see LeaseRequest.
+    `hidden_criteria` and `while_free_seconds` see LeaseRequest; a step of 0 ends the steps.
     """
 
     name: str | None = None
@@ -73,17 +76,20 @@ class LeaseChanges:
     generation: int | None = None
     hidden_criteria: bool = True
     idle_exempt: bool | None = None
+    while_free_seconds: int | None = None
 
     @property
     def only_renames(self) -> bool:
         """Return whether nothing changes except the name and `idle_exempt`."""
         return not (self.start or self.end or self.start_now or self.end_now or self.before_end
-                    or self.duration_seconds or self.reservations or self.notify_at)
+                    or self.duration_seconds or self.reservations or self.notify_at
+                    or self.while_free_seconds is not None)
 
     @property
     def only_ends(self) -> bool:
-        """Return whether the end changes, and nothing else except the name and `idle_exempt`."""
-        return bool(self.end or self.end_now or self.duration_seconds) and not (
+        """Return whether only the end changes, or the steps; the name and `idle_exempt` may too."""
+        return bool(self.end or self.end_now or self.duration_seconds
+                    or self.while_free_seconds is not None) and not (
             self.start or self.start_now or self.before_end or self.reservations
             or self.notify_at)
 

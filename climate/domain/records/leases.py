@@ -107,7 +107,9 @@ class Lease:
     operators, and `owner_reason` for the owner; `reason_text` has both. `idle_since` is None unless
     the lease is idle, `reclaim_at` unless it will be reclaimed. A lease with `idle_exempt` never
     counts as idle. Only the lease of a dry run has a `price` and, after a change, `losses`.
-    `request_bytes` is the size of the requests and events, see ``request_sizes``. Only leases
+    `request_bytes` is the size of the requests and events, see ``request_sizes``.
+    `extended_count` is the number of extensions by the owner while the lease ran. A lease with
+    `while_free_seconds` is extended by this step while nobody else needs its resources. Only leases
     that are read for a response have `user_name` and `project_name`, if they are known.
     """
 
@@ -136,6 +138,8 @@ class Lease:
     idle_since: Moment | None = None
     reclaim_at: Moment | None = None
     request_bytes: int = 0
+    extended_count: int = 0
+    while_free_seconds: int | None = None
     reservations: tuple[reserved.Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None

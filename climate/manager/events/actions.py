@@ -22,6 +22,7 @@ from climate.manager.events import plugin_calls
 from climate.manager.events import retries
 from climate.manager.idle import reclaim
 from climate.manager.leases import early_creations
+from climate.manager.leases import steps
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.pools import flags
@@ -44,6 +45,7 @@ class Actions:
         self._retries = retries.Retries(core.conf.manager)
         self._lent_hosts = lent_hosts.LentHosts(core)
         self._reclaim = reclaim.Reclaim(core)
+        self._steps = steps.LeaseSteps(core)
         self._by_kind = {
             event_kinds.DELETE: self._end, event_kinds.END: self._end,
             event_kinds.CHECK: self._check, event_kinds.UPDATE: self._update,
@@ -52,7 +54,7 @@ class Actions:
             event_kinds.ACQUIRE: self._attempts.carry_out,
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
             event_kinds.GIVE_BACK: self._return_hosts, event_kinds.RECLAIM: self._reclaim_idle,
-            event_kinds.WAKE: self._wake,
+            event_kinds.WAKE: self._wake, event_kinds.EXTEND: self._steps.carry_out,
         }
 
     @property

@@ -15,6 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import results
 from climate.manager.acquisition import completion
+from climate.manager.leases import last_step
 from climate.manager.leases import lease_end
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
@@ -54,6 +55,9 @@ class GivenUp:
         if consequence is event_kinds.AfterLastTry.NOT_ACQUIRED:
             completion.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
                                outcome.reason, now)
+            return
+        if consequence is event_kinds.AfterLastTry.NOT_EXTENDED:
+            last_step.write(connection, leases.get(connection, lease.id), outcome.reason, now)
             return
         if consequence is event_kinds.AfterLastTry.HEALED and self._ends_partial_start(claim):
             ids = [each.id for each in lease.reservations]

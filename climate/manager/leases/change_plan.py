@@ -34,6 +34,7 @@ class LeaseChange:
     :ivar changes: the LeaseChanges of the caller.
     :ivar wishes: the Wishes that must be booked again; none if the lease only gets shorter.
     :ivar span: the Interval of the wishes; None if the lease ends now.
+    :ivar in_steps: Climate extends the lease by a step that its owner chose before.
     """
 
     context: object
@@ -44,6 +45,7 @@ class LeaseChange:
     now: datetime.datetime
     wishes: tuple = ()
     span: interval.Interval | None = None
+    in_steps: bool = False
 
     @property
     def by_owner(self):
@@ -71,13 +73,14 @@ class ChangePlanner:
     def __init__(self, core):
         self._core = core
 
-    def plan(self, context, lease, changes, now):
+    def plan(self, context, lease, changes, now, in_steps=False):
         """Return the LeaseChange of a request; write nothing.
 
+        :param in_steps: Climate extends the lease by a step that its owner chose before.
         :raises ClimateError: as ``update.Update.update``.
         """
         self._refuse_by_state(lease, changes, now)
-        change = self._change(context, lease, changes, now)
+        change = dataclasses.replace(self._change(context, lease, changes, now), in_steps=in_steps)
         request_limit.refuse_more(self._core, lease.project_id,
                                   change.target.request_bytes - lease.request_bytes, now)
         trusts.refuse_beyond(self._core, lease, change.target.end)
@@ -107,12 +110,16 @@ class ChangePlanner:
         span = lease_times.of_changes(changes, lease, now)
         before_end = lease_times.before_end_of_changes(changes, lease, span)
         lease_times.refuse_notices_outside(changes.notify_at, span, now)
+        step = lease_times.step_of_changes(changes, lease, span.end)
+        lease_times.refuse_bad_step(step)
+        before_end = lease_times.before_end_within_step(
+            changes.before_end, before_end, span.end, step)
         lease_events.notified(lease, changes.notify_at)
         before = self._with_secrets(lease) if changes.reservations else {}
         after = self._reservations_after(lease, changes, before)
         target = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
-            before_end=before_end, **exemption(lease, changes),
+            before_end=before_end, while_free_seconds=step, **exemption(lease, changes),
             request_bytes=lease.request_bytes + request_sizes.growth(
                 [before[key] for key in after], after.values(), changes.notify_at),
             reservations=tuple(after.get(each.id, each) for each in lease.reservations))

@@ -43,15 +43,25 @@ def write(core, connection, change, chosen):
     asked = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
     leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
                   before_end=target.before_end, request_bytes=target.request_bytes,
-                  trust_id=target.trust_id, **asked,
+                  trust_id=target.trust_id, extended_count=target.extended_count,
+                  while_free_seconds=target.while_free_seconds, **asked,
                   **change_plan.exemption(current, change.changes))
-    later_asks.add(connection, lease.id, short_notice.of_change(lease, target, chosen, now))
+    later_asks.add(connection, lease.id, _later_requests(connection, change, chosen))
     write_exemption(connection, change.context, current, change.changes, now)
-    journal.note_limited(connection, lease.id, now, change.context.user_id or 'climate', 'update',
+    journal.note_limited(connection, lease.id, now, change.context.user_id or 'climate',
+                         'extend' if change.in_steps else 'update',
                          texts.same(str(target.interval)))
     after = leases.get(connection, lease.id)
     outbox.publish(connection, after, now, 'update')
     return after
+
+
+def _later_requests(connection, change, chosen):
+    """Return the LaterRequests that a change adds to its lease."""
+    if change.in_steps:
+        known = later_asks.of_lease(connection, change.lease.id)
+        return short_notice.of_step(known, change.lease.end, change.now)
+    return short_notice.of_change(change.lease, change.target, chosen, change.now)
 
 
 def write_exemption(connection, context, lease, changes, now):

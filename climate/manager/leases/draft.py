@@ -85,13 +85,16 @@ class Drafts:
         before_end = lease_times.before_end_of_request(request, span,
                                                        conf.minutes_before_end_lease)
         lease_times.refuse_notices_outside(request.notify_at, span, now)
+        lease_times.refuse_bad_step(request.while_free_seconds)
+        before_end = lease_times.before_end_within_step(
+            request.before_end, before_end, span.end, request.while_free_seconds)
         occasion = base.Occasion(context.project_id, starts_now=span.start <= now,
                                  caller=context)
         return records.Lease(
             id=lease_id, name=request.name, project_id=context.project_id,
             user_id=context.user_id, start=span.start, end=span.end, before_end=before_end,
             created_at=now, acquire_type=acquire_type, acquisition=acquisition,
-            idle_exempt=request.idle_exempt,
+            idle_exempt=request.idle_exempt, while_free_seconds=request.while_free_seconds,
             reservations=tuple(self._reservations(lease_id, request, occasion, now)))
 
     def _reservations(self, lease_id, request, occasion, now):

@@ -30,8 +30,8 @@ def test_a_secret_is_shown_once(api):
     made = subscribe(api, before_end=['1h', '1d', 86400])
     assert len(made['secret']) >= 40
     assert made['before_end'] == ['1d', '1h']
-    assert made['events'] == ['start', 'end', 'error', 'waiting', 'idle', 'limits', 'moved',
-                              'sick', 'maintenance']
+    assert made['events'] == ['start', 'end', 'error', 'waiting', 'idle', 'extension',
+                              'limits', 'moved', 'sick', 'maintenance']
     place = f'/v1/subscriptions/{made["id"]}'
     shown = api.get(place, **VERSION).json['subscription']
     assert shown == {name: value for name, value in made.items() if name != 'secret'}

@@ -167,7 +167,7 @@ def test_unchanged_dates_move_no_event():
 def test_a_lease_that_ends_now_gives_no_notice_any_more():
     after = changed(lease(START, END, NEAR), now=NOON + hours(3), end=NOON + hours(3),
                     before_end=NOON + hours(2))
-    assert after.close == (event_kinds.BEFORE_END, event_kinds.NOTIFY)
+    assert after.close == (event_kinds.BEFORE_END, event_kinds.NOTIFY, event_kinds.EXTEND)
     assert after.move == ((END, NOON + hours(3)),)
 
 
