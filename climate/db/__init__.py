@@ -4,13 +4,14 @@
 A transaction that locks rows of several tables locks them in this order, to avoid deadlocks:
 
 1. resources, in the order of their ids;
-2. offers, in the order of their ids. The lock of an offer covers its allocations.
-3. leases, in the order of their ids. The lock of a lease covers its reservations, their
+2. ``limit_owners``, in the order of their kinds and ids, if limits apply to the request;
+3. offers, in the order of their ids. The lock of an offer covers its allocations.
+4. leases, in the order of their ids. The lock of a lease covers its reservations, their
    allocations, its later asks, its own events and acquisition, and deletions from its history.
-4. the wait queue (``wait_queue.lock``), before the events and acquisitions of other leases
+5. the wait queue (``wait_queue.lock``), before the events and acquisitions of other leases
    are written to wake the queue, and before the lease itself leaves the queue;
-5. events;
-6. acquisitions. A transaction that has locked the wait queue may write them before events.
+6. events;
+7. acquisitions. A transaction that has locked the wait queue may write them before events.
 
 ``swap_reports`` are written after all of these.
 

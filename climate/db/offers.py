@@ -37,6 +37,9 @@ def add(connection, offer, place):
                          for request in offer.request if request.secrets}
     connection.execute(sa.insert(OFFERS).values(
         place=place, request_bytes=request_sizes.of_requests(offer.request), **values))
+    connection.execute(sa.insert(tables.OFFER_RESERVATIONS), [
+        {'offer_id': offer.id, 'reservation_id': request.id, 'resource_type': request.resource_type}
+        for request in offer.request])
 
 
 def get(connection, project_id, offer_id, locked=False):

@@ -57,6 +57,8 @@ LEASES = sa.Table(
     sa.Index(None, 'end'),
     # The sum of the bytes of a project is read from this index alone.
     sa.Index(None, 'project_id', 'ended_at', 'request_bytes'),
+    # Limits of a user add up the leases of the user in all projects.
+    sa.Index(None, 'user_id', 'ended_at'),
     **base.MYSQL)
 
 RESERVATIONS = sa.Table(
@@ -200,6 +202,7 @@ OFFERS = sa.Table(
     sa.UniqueConstraint('project_id', 'place'),
     sa.Index(None, 'held_until'),
     sa.Index(None, 'project_id', 'request_bytes'),
+    sa.Index(None, 'user_id'),
     **base.MYSQL)
 
 # Objects that are created in the cloud during a request, before its lease is written. A row is

@@ -24,3 +24,13 @@ LIMIT_OWNERS = sa.Table(
     sa.Column('id', base.text(255), primary_key=True),
     sa.Column('changes', sa.BigInteger, nullable=False, server_default='0'),
     **base.MYSQL)
+
+# The reservations of offers, whose allocations count for limits.
+OFFER_RESERVATIONS = sa.Table(
+    'offer_reservations', base.METADATA,
+    sa.Column('reservation_id', base.text(36), primary_key=True),
+    sa.Column('offer_id', base.text(36), sa.ForeignKey('offers.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('resource_type', base.text(66), nullable=False),
+    sa.Index(None, 'offer_id'),
+    **base.MYSQL)

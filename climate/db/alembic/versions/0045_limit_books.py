@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit books, and the projects and users whose use is limited."""
+"""Limit books, the owners whose use is limited, and the reservations of offers."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
@@ -37,3 +37,14 @@ def upgrade():
         sa.Column('id', _text(255), nullable=False),
         sa.Column('changes', sa.BigInteger, nullable=False, server_default='0'),
         sa.PrimaryKeyConstraint('kind', 'id', name='pk_limit_owners'), **_TABLES)
+    op.create_table(
+        'offer_reservations',
+        sa.Column('reservation_id', _text(36), nullable=False),
+        sa.Column('offer_id', _text(36), nullable=False),
+        sa.Column('resource_type', _text(66), nullable=False),
+        sa.PrimaryKeyConstraint('reservation_id', name='pk_offer_reservations'),
+        sa.ForeignKeyConstraint(['offer_id'], ['offers.id'], ondelete='CASCADE',
+                                name='fk_offer_reservations_offer_id'),
+        sa.Index('ix_offer_reservations_offer_id', 'offer_id'), **_TABLES)
+    op.create_index('ix_leases_user_id_ended_at', 'leases', ['user_id', 'ended_at'])
+    op.create_index('ix_offers_user_id', 'offers', ['user_id'])

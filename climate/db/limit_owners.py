@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row for each project and user with limits, which requests of this owner lock."""
+import functools
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+from sqlalchemy.dialects import postgresql
+
+from climate.db import tables
+
+OWNERS = tables.LIMIT_OWNERS
+
+
+def lock(connection, owners):
+    """Lock the rows of ``rules.Owner``s until the transaction ends, in order.
+
+    So two requests of an owner cannot use up the same remainder of a limit. The rows are written,
+    because nodes of a Galera cluster do not know the locks of other nodes, but detect two
+    transactions that wrote the same row. On SQLite nothing is locked, because a writer is alone.
+    """
+    if connection.dialect.name == 'sqlite':
+        return
+    statement = _upsert(connection.dialect.name)
+    for owner in sorted(owners):
+        connection.execute(statement, {'kind': str(owner.kind), 'id': owner.id, 'changes': 1})
+
+
+@functools.cache
+def _upsert(dialect):
+    """Return the statement that inserts a row, or else locks and writes it.
+
+    An insert that fails would take a shared lock on MariaDB, so that two requests could wait for
+    each other.
+    """
+    following = OWNERS.c.changes + 1
+    if dialect == 'postgresql':
+        return postgresql.insert(OWNERS).on_conflict_do_update(
+            index_elements=[OWNERS.c.kind, OWNERS.c.id], set_={'changes': following})
+    return mysql.insert(OWNERS).on_duplicate_key_update(changes=following)
+
+
+def purge(connection):
+    """Delete the rows of owners that have no lease and no offer any more."""
+    owns = sa.or_(*(
+        sa.exists().where(table.c[column] == OWNERS.c.id)
+        for table in (tables.LEASES, tables.OFFERS) for column in ('project_id', 'user_id')))
+    connection.execute(sa.delete(OWNERS).where(~owns))
