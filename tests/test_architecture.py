@@ -55,8 +55,8 @@ ROOMS = (
     ('queue',),
     ('notifications',),
     ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations',
-     'change_counts', 'owner_names', 'request_limit', 'request_secrets', 'book_versions',
-     'enabled_names', 'known_versions'),
+     'change_counts', 'owner_names', 'property_values', 'request_limit', 'request_secrets',
+     'book_versions', 'enabled_names', 'known_versions'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/reservation_hosts.py'}

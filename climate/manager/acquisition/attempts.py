@@ -29,6 +29,8 @@ from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
 from climate.manager.booking import wish_lists
 from climate.manager.clearing import reconcile
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -103,8 +105,17 @@ class Attempts:
         except errors.NotEnough as error:
             held = self._hold_back.hold(lease, self._wishes(lease), lease.interval_from(now), now)
             self._postpone(claim, acquisition_reasons.of_shortage(lease, error), held)
+        except errors.LimitExceeded as error:
+            self._obey_limit(claim, error)
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim)
+
+    def _obey_limit(self, claim, error):
+        """Postpone a lease that would exceed a limit, or give it up if it would do so for ever."""
+        if error.kwargs['never']:
+            self._give_up(claim, texts.of_error(error), lifecycle.USED_UP)
+        else:
+            self._postpone(claim, texts.of_error(error))
 
     def _wishes(self, lease):
         return wish_lists.of(self._core.registry, lease.open_reservations)
@@ -132,11 +143,14 @@ class Attempts:
 
         :raises NotEnough: the resources are not free.
         :raises OutOfTurn: other leases in the wait queue come first.
+        :raises LimitExceeded: the lease would exceed a limit of its owner.
         """
         lease, acquisition, now = claim.lease, claim.lease.acquisition, claim.at
         span = lease.interval_from(now)
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
 
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_attempt(self._core, lease, chosen, span))
             current = ownership.current(connection, lease)
             wakeups.lock(connection, current)
             if acquisition.type in acquire.QUEUED:
@@ -234,14 +248,15 @@ class Attempts:
                           due_at=claim.at + self._busy_pause, waits=claim.event.waits + 1)
 
     @cores.again_after_a_race
-    def _give_up(self, claim, reason):
+    def _give_up(self, claim, reason, result=lifecycle.TOO_LATE):
         now = claim.at
         with self._core.database.writer() as connection:
             current = ownership.current(connection, claim.lease)
             wakeups.lock(connection, current)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
-            self._refused.record_waiting(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
-            completion.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
+            if result == lifecycle.TOO_LATE:
+                self._refused.record_waiting(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
+            completion.give_up(connection, current, result, reason, now)
 
     @cores.again_after_a_race
     def _finish(self, claim):

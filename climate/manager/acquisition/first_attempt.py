@@ -6,6 +6,7 @@ import random
 
 from climate import errors
 from climate.db import events
+from climate.db import resource_properties
 from climate.db import resources
 from climate.db import wait_queue
 from climate.domain import acquire
@@ -17,10 +18,13 @@ from climate.domain import minimum_need
 from climate.domain import retry_pauses
 from climate.domain import selection
 from climate.domain import texts
+from climate.domain.limits import holdings
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.clearing import reconcile
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
 
 
@@ -31,6 +35,42 @@ class FirstAttempt:
         self._core = core
         self._booking = booking.Booking(core)
         self._clearing = reconcile.Reconciler(core)
+
+    def preview(self, draft):
+        """Return the result of `plan`, as limits allow it; write nothing.
+
+        :raises NotEnough: see `plan`.
+        :raises LimitExceeded: the lease would exceed a limit of its owner.
+        """
+        lease, planned = self.plan(draft)
+        limits = self._limits_of(draft)
+        try:
+            limits.refuse_in_preview(self._subject(draft, lease, planned, limits))
+        except errors.LimitExceeded as error:
+            if planned is None:
+                raise
+            lease, planned = self._after_failure(draft, error), None
+            limits.refuse_in_preview(self._subject(draft, lease, None, limits))
+        return lease, planned
+
+    def _limits_of(self, draft):
+        return checking.applying(self._core, draft.lease.project_id, draft.lease.user_id,
+                                 draft.now)
+
+    def _subject(self, draft, lease, chosen, limits):
+        """Return the LimitSubject of the Lease of a Draft for the check of limits.
+
+        :param chosen: its Allocations; None: it waits for its resources.
+        """
+        if chosen is not None:
+            return subjects.of_new_lease(self._core, lease, chosen, draft.roles)
+        candidates = []
+        if limits.lacking_roles(draft.roles):
+            types = {each.id: each.resource_type for each in lease.reservations}
+            with self._core.database.reader() as connection:
+                candidates = [held for wish in draft.wishes for held in self._candidates(
+                    connection, wish, types[wish.reservation_id], draft.span)]
+        return subjects.of_waiting_lease(self._core, draft, lease, limits.limits, candidates)
 
     def plan(self, draft):
         """Choose the resources for the Draft of a lease; return (the Lease, its Allocations).
@@ -46,6 +86,17 @@ class FirstAttempt:
         except errors.NotEnough as error:
             return self._after_failure(draft, error), None
 
+    def _candidates(self, connection, wish, resource_type, span):
+        """Return the enrolled resources that a Wish may get, as HeldResources."""
+        enrolled = {each.id: each for each in resources.find(connection, wish.need.pool)}
+        matching = criteria.matching(self._core, connection, wish.need, enrolled)
+        names = resource_properties.names(connection, wish.need.pool)
+        values = criteria.values_of(self._core, connection, wish.need.pool, enrolled,
+                                    frozenset().union(*names))
+        return [holdings.HeldResource(wish.reservation_id, resource_type, wish.need.pool, key,
+                                      span.start, span.end, properties=values[key])
+                for key in matching]
+
     def book(self, draft, planned, write):
         """Book a planned lease; return the result of ``write(connection, lease, chosen)``.
 
@@ -55,26 +106,36 @@ class FirstAttempt:
         :param planned: the Allocations that `plan` returned, or None.
         :raises NotEnough: other requests took the resources, and the type does not go on trying.
         :raises LostRace: other requests were faster each time, and the type does not go on trying.
+        :raises LimitExceeded: the lease would exceed a limit of its owner, and the type does not go
+            on trying, or a waiting lease would exceed a limit, too.
         """
-        lease = draft.lease
+        lease, limits = draft.lease, self._limits_of(draft)
         if planned is not None:
             def in_turn(connection, chosen):
+                limits.refuse_excess(connection, self._subject(draft, lease, chosen, limits))
                 if lease.acquisition is not None and lease.acquisition.type in acquire.QUEUED:
                     wakeups.refuse_out_of_turn(connection, lease.acquisition, draft.now)
                 return write(connection, lease, chosen)
             try:
                 return self._booking.book(draft.wishes, draft.span, draft.now, in_turn,
                                           planned=planned)
-            except (errors.NotEnough, errors.LostRace) as error:
-                return self._write_waiting(self._after_failure(draft, error), write)
+            except (errors.NotEnough, errors.LostRace, errors.LimitExceeded) as error:
+                return self._write_waiting(draft, self._after_failure(draft, error), write)
             except wakeups.OutOfTurn:
                 lease = self._waiting(draft, texts.same('Other waiting leases come first.'))
-                return self._write_waiting(lease, write)
-        return self._write_waiting(lease, write)
+                return self._write_waiting(draft, lease, write)
+        return self._write_waiting(draft, lease, write)
+
+    def _write_waiting(self, draft, lease, write):
+        limits = self._limits_of(draft)
+        subject = self._subject(draft, lease, None, limits)
+        return self._write_row(
+            lease, lambda connection: limits.refuse_excess(connection, subject), write)
 
     @cores.again_after_a_race
-    def _write_waiting(self, lease, write):
+    def _write_row(self, lease, refuse_excess, write):
         with self._core.database.writer() as connection:
+            refuse_excess(connection)
             if lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED:
                 wait_queue.lock(connection)
                 wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
@@ -83,13 +144,18 @@ class FirstAttempt:
     def _after_failure(self, draft, error):
         """Return the lease in the state ACQUIRING, after its first attempt failed.
 
-        :param error: the NotEnough or LostRace of the first attempt.
+        :param error: the NotEnough, LostRace or LimitExceeded of the first attempt.
         :raises NotEnough: the type of the lease does not go on trying, or no later attempt could
             succeed.
+        :raises LimitExceeded: as NotEnough. A best effort does not wait for limits.
         """
         lease = draft.lease
         if lease.acquisition is None:
             raise error
+        if isinstance(error, errors.LimitExceeded):
+            if error.kwargs['never'] or lease.acquisition.type == acquire.BEST_EFFORT:
+                raise error
+            return self._waiting(draft, texts.of_error(error))
         if lease.acquisition.type == acquire.BEST_EFFORT:
             plan = self._clearing.plan(lease, draft.wishes, draft.now)
             return self._waiting(draft, texts.of_error(error), plan)

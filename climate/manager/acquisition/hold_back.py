@@ -18,6 +18,8 @@ from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.booking import shortage
 from climate.manager.booking import wish_lists
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
 
 # More copies than fit on any resource.
@@ -66,12 +68,19 @@ class HoldBack:
         share = 0 if lease.acquisition.by_clock(now) else self._share
         parts = self._parts(_HoldBackAttempt(lease, span, now, avoid, share), wishes)
 
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
+
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_attempt(
+                self._core, lease, chosen, span, acquired=False))
             ownership.current(connection, lease)
             allocations.replace(connection, [each.id for each in lease.reservations], chosen)
             return chosen
         try:
             return _in_words(wishes, self._booking.book(parts, span, now, write, avoid=avoid))
+        except errors.LimitExceeded:
+            # What is held back already stays; it may exceed a lower limit, but does not grow.
+            return ''
         except errors.LostRace:
             # Other requests were faster each time. The next try of the lease holds back more.
             return ''

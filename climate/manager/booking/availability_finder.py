@@ -17,6 +17,7 @@ from climate.manager.booking import answer_serialization
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
 from climate.manager.booking import offers
+from climate.manager.booking import opening_limits
 from climate.manager.booking import start_times
 
 # The time for which the openings of an answer stay valid if nobody else books them.
@@ -47,6 +48,7 @@ class AvailabilityFinder:
 
         :raises BadRequest: the query is wrong; the error names the field.
         :raises TargetLeased: another reservation leases a server that the query names.
+        :raises LimitExceeded: all openings would exceed a limit of the caller.
         :raises LimitReached: offers were requested, but the project may not hold another one.
         """
         now = self._core.clock()
@@ -68,7 +70,8 @@ class AvailabilityFinder:
                 lease.reservations, search, duration)
             near_by = () if openings else self._alternatives(connection, planner, search, wishes,
                                                              duration, now)
-        plans = _planned(planner, wishes, search, openings, duration, now)
+        plans = opening_limits.within(self._core, draft, _planned(
+            planner, wishes, search, openings, duration, now))
         held = self._held(context, query, lease.reservations, wishes, plans, now)
         return availability.AvailabilityAnswer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,

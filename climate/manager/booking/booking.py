@@ -107,14 +107,13 @@ class Booking:
         return self._plan(wishes, dataclasses.replace(
             terms, replaced=terms.replaced.union(ignoring)))
 
-    def fits(self, wishes, span, now):
-        """Return whether `plan` would succeed, without the search for an explanation."""
+    def plan_or_none(self, wishes, span, now):
+        """Return the result of `plan`, or None if it would fail, without an explanation."""
         terms = dataclasses.replace(self.terms(wishes, span, now), explains=False)
         try:
-            self._plan_once(wishes, terms)
+            return self._plan_once(wishes, terms)
         except errors.NotEnough:
-            return False
-        return True
+            return None
 
     def _plan(self, wishes, terms):
         try:

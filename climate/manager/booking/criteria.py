@@ -9,6 +9,7 @@ from climate.db import resource_properties
 from climate.domain import facets
 from climate.domain import requirement
 from climate.domain import selection
+from climate.manager import property_values
 from climate.policies import leases
 
 
@@ -107,7 +108,7 @@ class Sieve:
         def meets(resource_name, capacity, *texts):
             stored = {name: text for name, text in zip(names, texts, strict=True)
                       if text is not None}
-            return requirement.matches(need.requirement, _values(
+            return requirement.matches(need.requirement, property_values.compared(
                 pool, region, resource_name, json.loads(capacity), stored))
         self._meets = meets
 
@@ -122,7 +123,7 @@ class Sieve:
 def met_by(core, need, resource):
     """Return True if the facts of a ``base.Found`` or a Resource meet all criteria of a need."""
     pool = core.registry.pool(need.pool)
-    return requirement.matches(need.requirement, _values(
+    return requirement.matches(need.requirement, property_values.compared(
         pool, core.conf.region_name, resource.name, resource.capacity, resource.facts))
 
 
@@ -135,8 +136,8 @@ def values_of(core, connection, pool_name, candidates, names):
     pool = core.registry.pool(pool_name)
     stored = resource_properties.values_of(connection, pool_name, names,
                                            candidates if len(candidates) <= 500 else None)
-    return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
-                         stored.get(key, {}))
+    return {key: property_values.compared(pool, core.conf.region_name, resource.name,
+                                          resource.capacity, stored.get(key, {}))
             for key, resource in candidates.items()}
 
 
@@ -169,12 +170,3 @@ def existing_values(core, connection, need, resources):
     readable = readable_kinds(connection, core.registry.pool(need.pool)) if asked else ()
     return {name: found for name in sorted(asked.intersection(readable))
             if (found := facets.existing(name, rows))}
-
-
-def _values(pool, region, resource_name, capacity, stored):
-    values = {'region': region, **stored, pool.name_fact: resource_name}
-    for name, unit in pool.capacity_names.items():
-        values[name] = capacity.get(unit, 0)
-    if 'traits' in values:
-        values['traits'] = frozenset(values['traits'].split())
-    return values

@@ -24,6 +24,8 @@ from climate.manager import request_limit
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -52,6 +54,7 @@ class HeldOffers:
         :raises LostRace: each attempt lost a race against another booking.
         :raises TooManyOffers: the project already holds `most` offers.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
+        :raises LimitExceeded: the offer would exceed a limit of the project or of the user.
         """
         offer_expiry.expire(self._core, now)
         offer = records.Offer(
@@ -63,14 +66,17 @@ class HeldOffers:
                           for each in reservations))
         request_limit.refuse_more(self._core, context.project_id,
                                   request_sizes.of_requests(offer.request), now)
-        offer = self._hold(offer, wishes, planned, most)
+        offer = self._hold(offer, wishes, planned, most, frozenset(context.roles))
         LOG.info('Offer %s of project %s: held until %s, resources %s', offer.id, offer.project_id,
                  offer.held_until.isoformat(),
                  self._core.resource_names.of(each.resource_id for each in offer.allocations))
         return offer
 
-    def _hold(self, offer, wishes, planned, most):
+    def _hold(self, offer, wishes, planned, most, roles):
+        limits = checking.applying(self._core, offer.project_id, offer.user_id, offer.created_at)
+
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_offer(self._core, offer, chosen, roles))
             place = _free_place(offers.held(connection, offer.project_id), most)
             offers.add(connection, offer, place)
             allocations.add(connection, chosen)
@@ -160,6 +166,7 @@ class OfferTaking:
     """
 
     def __init__(self, core, offer, now):
+        self._core = core
         self._offer = offer
         self._now = now
         self._booking = booking.Booking(core)
@@ -175,12 +182,28 @@ class OfferTaking:
         return draft.lease, [dataclasses.replace(allocation, start=draft.span.start)
                              for allocation in self._offer.allocations]
 
+    def preview(self, draft):
+        """Return the result of `plan`; write nothing.
+
+        :raises LimitExceeded: the lease would exceed a limit of its owner.
+        """
+        lease, planned = self.plan(draft)
+        self._limits_of(lease).refuse_in_preview(self._subject(draft, planned))
+        return lease, planned
+
+    def _limits_of(self, lease):
+        return checking.applying(self._core, lease.project_id, lease.user_id, self._now)
+
+    def _subject(self, draft, chosen):
+        return subjects.of_new_lease(self._core, draft.lease, chosen, draft.roles, self._offer.id)
+
     def book(self, draft, planned, write):
         """Book the resources of the offer and call ``write(connection, lease, chosen)``.
 
         :returns: the result of `write`.
         :raises OfferNotFound: the offer was taken or deleted in the meantime.
         :raises OfferExpired: the offer has expired, or its resources are no longer available.
+        :raises LimitExceeded: the lease would exceed a limit of its owner.
         """
         offer = self._offer
         try:
@@ -194,9 +217,10 @@ class OfferTaking:
 
     @cores.again_after_a_race
     def _book(self, draft, planned, write):
-        offer = self._offer
+        offer, limits = self._offer, self._limits_of(draft.lease)
 
         def take(connection, chosen):
+            limits.refuse_excess(connection, self._subject(draft, chosen))
             current = offers.get(connection, offer.project_id, offer.id, locked=True)
             _refuse_expired(current, self._now)
             offers.delete(connection, [current])

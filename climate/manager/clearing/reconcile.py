@@ -20,6 +20,8 @@ from climate.manager.booking import wish_lists
 from climate.manager.clearing import executor
 from climate.manager.clearing import plan_store
 from climate.manager.clearing import planner
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 
 
 class Reconciler:
@@ -154,7 +156,11 @@ class Reconciler:
         if all(records.by_need(planned, each.id) == each.allocated for each in lease.reservations):
             return planned, False
 
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
+
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_attempt(
+                self._core, lease, chosen, span, acquired=False))
             ownership.current(connection, lease)
             allocations.replace(connection, [each.id for each in lease.reservations], chosen)
             return chosen

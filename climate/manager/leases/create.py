@@ -56,6 +56,7 @@ class Create:
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises TooManyWaiting: the project has too many waiting leases for another one.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
+        :raises LimitExceeded: the lease would exceed a limit of the project or of the user.
         :raises TargetLeased: another reservation leases a server that the request names.
         :raises ActsForLease: the token of the caller was made for another lease.
         :raises TrustRefused: Keystone refuses a trust with which Climate acts for the caller.
@@ -89,7 +90,7 @@ class Create:
             # The requests of an offer were counted when the offer was made.
             request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
-            lease, planned = self._plan(context, source, drafted)
+            lease, planned = self._plan(context, source.preview, drafted)
             return dataclasses.replace(
                 _with_resources(lease, planned or ()),
                 price=self._prices.of_new(lease, planned, now) if planned else None)
@@ -98,20 +99,20 @@ class Create:
         with self._refused.recorded(refusable, now):
             return self._make(context, request, source, drafted)
 
-    def _plan(self, context, source, drafted):
+    def _plan(self, context, plan, drafted):
         """Return (the Lease, its Allocations or None).
 
-        :param source: the FirstAttempt, or an OfferTaking.
+        :param plan: the method `plan` or `preview` of the FirstAttempt, or of an OfferTaking.
         """
         try:
-            return source.plan(drafted)
+            return plan(drafted)
         except errors.NotEnough as error:
             raise self._offers.naming_own(context, drafted.span, error) from error
 
     def _make(self, context, request, source, drafted):
         """Book the resources of a drafted lease, write it, and return it."""
         now = drafted.now
-        lease, planned = self._plan(context, source, drafted)
+        lease, planned = self._plan(context, source.plan, drafted)
         lease, trust = self._trusts.entrust(context, lease, now)
         created = early_creations.EarlyCreations(
             self._core, context, lease, request.offer_id, now)

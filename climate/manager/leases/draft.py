@@ -28,11 +28,13 @@ class Draft:
 
     :ivar wishes: the Wishes of the reservations.
     :ivar now: the moment of the request.
+    :ivar roles: the roles of the caller.
     """
 
     lease: records.Lease
     wishes: list
     now: datetime.datetime
+    roles: frozenset = frozenset()
 
     @property
     def span(self):
@@ -69,7 +71,7 @@ class Drafts:
             raise errors.BadField(field='reservations', reason=(
                 'two of them lease the same server: name each server once.'))
         targets.refuse_leased(self._core, leased)
-        return Draft(lease, wishes, now)
+        return Draft(lease, wishes, now, frozenset(context.roles))
 
     def _lease(self, context, lease_id, request, now):
         conf = self._core.conf.manager

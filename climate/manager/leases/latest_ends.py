@@ -14,6 +14,8 @@ from climate.domain import timeline
 from climate.manager.booking import booking
 from climate.manager.leases import change_plan
 from climate.manager.leases import update
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 
 
 class LatestEnds:
@@ -64,7 +66,12 @@ class LatestEnds:
             change = self._planner.plan(context, lease, records.LeaseChanges(end=end), now)
         except (errors.LimitReached, errors.BadField):
             return False
-        return not change.wishes or self._booking.fits(change.wishes, change.span, now)
+        planned = (self._booking.plan_or_none(change.wishes, change.span, now)
+                   if change.wishes else [])
+        if planned is None:
+            return False
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
+        return limits.preview([subjects.of_change(self._core, change, planned)]) == [None]
 
     def _obstacles(self, lease, end):
         """Return the Obstacles on the resources of a lease just after an end."""

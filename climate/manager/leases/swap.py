@@ -29,6 +29,8 @@ from climate.manager.booking import wish_lists
 from climate.manager.health import blocking
 from climate.manager.health import quarantines
 from climate.manager.leases import losses
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
@@ -84,6 +86,7 @@ class Swap:
         now = self._core.clock()
         swap = self._planned(lease_id, resource, reservation_id, now)
         chosen = self._booking.plan(swap.wishes, _span(swap, now), now, self._avoided(swap))
+        self._limits_of(swap, now).refuse_in_preview(self._subject(swap, chosen, now))
         before, new = swap.reservation, records.by_need(chosen, swap.reservation.id)
         after = dataclasses.replace(before, allocated={
             key: (*(each for each in ids if each != swap.resource.id), *new.get(key, ()))
@@ -104,14 +107,19 @@ class Swap:
         :raises BadTransition: the lease does not run, or Climate is working on it.
         :raises BadField: the lease does not have the resource, or several reservations do.
         :raises TooManySwaps: the project has swapped too many resources that seem to work.
+        :raises LimitExceeded: the other resource would exceed a limit of the project or the user.
         :raises NotEnough: no other resource is free; the lease stays as it is.
         """
         now = self._core.clock()
         swap = dataclasses.replace(self._planned(lease_id, resource, reservation_id, now),
                                    by_admin=by_admin)
+        limits = self._limits_of(swap, now)
+
+        def write(connection, chosen):
+            limits.refuse_excess(connection, self._subject(swap, chosen, now))
+            return self._write(connection, context, swap, chosen, now)
         changed = self._booking.book(
-            swap.wishes, _span(swap, now), now,
-            lambda connection, chosen: self._write(connection, context, swap, chosen, now),
+            swap.wishes, _span(swap, now), now, write,
             avoid=self._avoided(swap), also=[swap.resource.id])
         LOG.warning('Lease %s, reservation %s: its owner swaps %s %s (%s)', lease_id,
                     swap.reservation.id, swap.resource.pool, swap.resource.name,
@@ -141,6 +149,13 @@ class Swap:
                                                       {resource.id})]
         return _PlannedSwap(lease, reservation, resource, wishes,
                             any(each.start < lease.end for each in windows))
+
+    def _limits_of(self, swap, now):
+        return checking.applying(self._core, swap.lease.project_id, swap.lease.user_id, now)
+
+    def _subject(self, swap, chosen, now):
+        return subjects.of_swap(self._core, swap.lease, swap.reservation, swap.resource.id, chosen,
+                                now)
 
     def _write(self, connection, context, swap, chosen, now):
         lease, old = swap.lease, swap.resource

@@ -20,6 +20,8 @@ from climate.manager.leases import change_writer
 from climate.manager.leases import early_creations
 from climate.manager.leases import losses
 from climate.manager.leases import trusts
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 
 LOG = log.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Update:
         :raises Forbidden: the change needs roles of the owner that the caller lacks.
         :raises LimitReached: the lease was changed too often while it ran.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
+        :raises LimitExceeded: the change would exceed a limit of the project or of the user.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
         """
         now = self._core.clock()
@@ -81,6 +84,7 @@ class Update:
         with self._explained(change):
             planned = (self._booking.plan(change.wishes, change.span, change.now)
                        if change.wishes else [])
+        self._limits_of(change).refuse_in_preview(subjects.of_change(self._core, change, planned))
         booked = {allocation.reservation_id for allocation in planned}
         # The other reservations keep their resources.
         preview = dataclasses.replace(change.target, reservations=tuple(
@@ -125,13 +129,20 @@ class Update:
 
         :param trust: the RecordedTrust that the change first needs, or None.
         """
+        limits = self._limits_of(change)
+
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_change(self._core, change, chosen))
             trusts.settle(connection, trust)
             return change_writer.write(self._core, connection, change, chosen)
         if change.wishes:
             with self._explained(change):
                 return self._booking.book(change.wishes, change.span, change.now, write)
         return self._write_at_once(write)
+
+    def _limits_of(self, change):
+        lease = change.lease
+        return checking.applying(self._core, lease.project_id, lease.user_id, change.now)
 
     @core.again_after_a_race
     def _write_at_once(self, write):

@@ -16,8 +16,15 @@ from climate.db import resources
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.limits import books
 
 NEWEST = (('created_at', False),)
+
+
+@pytest.fixture(autouse=True)
+def read_limit_book(manager):
+    """The limit book is read once in some seconds, and not for each request."""
+    books.known(manager.core, manager.clock())
 
 
 def enrol(database, count):

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The check of limits in the transaction of a booking, and without a lock for previews.
+
+A check in a transaction comes after the resources are locked and before offers and leases are. It
+locks the owners of the limits that apply, so that two requests at once cannot both use up what is
+left. If no limit applies, it runs no statement.
+"""
+import dataclasses
+
+from climate import errors
+from climate.db import limit_owners
+from climate.domain import requirement
+from climate.domain.limits import fitting
+from climate.domain.limits import holdings as domain
+from climate.domain.limits import limit_texts
+from climate.domain.limits import measures
+from climate.domain.limits import rules
+from climate.domain.limits import usage
+from climate.manager.limits import books
+from climate.manager.limits import holdings
+
+
+def applying(core, project_id, user_id, now):
+    """Return the LimitChecks of the limits that apply to a user in a project.
+
+    Call it before the transaction, because it may read the limit book.
+    """
+    book = books.known(core, now)
+    limits = () if book is None else book.limits_for(project_id, user_id)
+    return LimitChecks(core, (project_id, user_id), limits, now)
+
+
+class LimitChecks:
+    """Refuses requests that would exceed a limit.
+
+    :ivar limits: the Limits that apply to the owner.
+    """
+
+    def __init__(self, core, owner, limits, now):
+        self._core = core
+        self._owner = owner
+        self._now = now
+        self.limits = limits
+
+    def refuse_excess(self, connection, subject):
+        """Refuse a request that would exceed limits, and lock the owners of the limits.
+
+        Call it in the transaction that books, before offers and leases are locked.
+
+        :raises LimitExceeded: the error names each limit, and has the figures of all.
+        """
+        if self.limits:
+            [error] = self._refusals(connection, [subject], locks=True)
+            if error is not None:
+                raise error
+
+    def preview(self, subjects):
+        """Return the LimitExceeded, or None, of each LimitSubject, by one statement without a lock.
+
+        :param subjects: alternatives of one request.
+        """
+        if not self.limits or not subjects:
+            return [None] * len(subjects)
+        with self._core.database.reader() as connection:
+            return self._refusals(connection, subjects, locks=False)
+
+    def refuse_in_preview(self, subject):
+        """Refuse the request of a LimitSubject if it would exceed limits, without a lock.
+
+        :raises LimitExceeded: see `refuse_excess`.
+        """
+        [error] = self.preview([subject])
+        if error is not None:
+            raise error
+
+    def lacking_roles(self, roles):
+        """Return whether a role is missing that only resources with some criteria need."""
+        return any(limit.measure is rules.Measure.ROLES and not limit.roles & roles
+                   and requirement.names(limit.criteria) for limit in self.limits)
+
+    def usage(self):
+        """Return the ``usage.LimitUse`` of each limit, in order, by one statement."""
+        if not self.limits:
+            return []
+        with self._core.database.reader() as connection:
+            found = holdings.read(self._core, connection, self.limits, self._owner,
+                                  (self._now, holdings.LAST), self._now)
+        return [usage.of(limit, domain.Request(self._now, others=tuple(
+            each for each in found.by_id.values() if each.is_of(limit.owner_of(*self._owner))),
+            parts=found.parts)) for limit in self.limits]
+
+    def _refusals(self, connection, subjects, locks):
+        is_new = all(subject.before_id is None for subject in subjects)
+        if is_new and all(map(_is_plain, self.limits)):
+            # These limits depend on the new lease alone, and not on its resources.
+            found = holdings.ReadHoldings({}, {}, ())
+        else:
+            found = self._read(connection, subjects, locks)
+        return [self._refusal(subject, found) for subject in subjects]
+
+    def _read(self, connection, subjects, locks):
+        if locks:
+            limit_owners.lock(connection, {
+                limit.owner_of(*self._owner) for limit in self.limits
+                if limit.measure not in rules.OF_ONE_LEASE})
+        moments = [self._now, *(moment for subject in subjects for moment in subject.moments)]
+        return holdings.read(
+            self._core, connection, self.limits, self._owner, (min(moments), max(moments)),
+            self._now, {allocation.resource_id for subject in subjects
+                        for allocation in subject.chosen})
+
+    def _refusal(self, subject, found):
+        before = found.by_id.get(subject.before_id)
+        others = tuple(each for key, each in found.by_id.items() if key != subject.before_id)
+        request = domain.Request(
+            self._now, before, self._after(subject, before, found), others, found.parts,
+            subject.candidates, subject.roles, subject.is_attempt)
+        broken = measures.breaches(self.limits, request)
+        if subject.needed and not broken:
+            # A lease that is above a limit alone would wait for nothing.
+            request = dataclasses.replace(request, before=None, others=(), after=(
+                dataclasses.replace(subject.after, resources=subject.needed)))
+            broken = measures.breaches(self.limits, request)
+        return _error(broken, request) if broken else None
+
+    def _after(self, subject, before, found):
+        if not found.facts and before is None:
+            return subject.after
+        kept = () if before is None else tuple(
+            part for held in before.resources for part in subject.kept(held))
+        return dataclasses.replace(subject.after, resources=kept + tuple(
+            holdings.of_allocation(
+                self._core, allocation, subject.types[allocation.reservation_id],
+                found.facts[allocation.resource_id], self.limits)
+            for allocation in subject.chosen))
+
+
+def _is_plain(limit):
+    """Return whether a limit depends on nothing but the times and the type of one lease."""
+    return (limit.measure in rules.OF_ONE_LEASE and limit.measure is not rules.Measure.ROLES
+            and limit.pool is None and not limit.property_names)
+
+
+def _error(broken, request):
+    """Return the LimitExceeded of Breaches."""
+    fits = [fitting.fit(breach, request) for breach in broken]
+    figures = [limit_texts.details(breach, request, fit)
+               for breach, fit in zip(broken, fits, strict=True)]
+    sentences = [limit_texts.sentence(breach, request, fit)
+                 for breach, fit in zip(broken, fits, strict=True)]
+    never = any(fitting.alone(breach, request) for breach in broken)
+    return errors.LimitExceeded(' '.join(sentences), **figures[0], limits=figures, never=never)
