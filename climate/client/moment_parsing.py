@@ -223,9 +223,9 @@ def _weekday(match: re.Match[str], clock: _Clock, time: datetime.time) -> dateti
     if which == 'this' and not is_this_week:
         raise moments.NotUnderstoodError(f'{name} of this week is over; write "next {name}" or a '
                                          'date')
-    if ahead or which == 'this':
+    if which == 'this' or (ahead and not (which == 'next' and clock.after)):
         return coming
-    if which == 'next':
+    if which == 'next' and not (ahead and clock.after):
         return later
     if clock.after:
         same = time_zones.moments_at(datetime.datetime.combine(coming, time), clock.zone)

@@ -70,7 +70,7 @@ def span(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Parse a time-out: seconds or a duration; 0 does not wait."""
+    """Parse a timeout: seconds or a duration; 0 does not wait."""
     if re.fullmatch(r'0|\d+\.\d+', text, re.ASCII):
         return float(text)
     return float(span(text))

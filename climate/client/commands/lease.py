@@ -37,8 +37,8 @@ class CreateLease(new_lease.NewLeaseCommand):
                             help='Take a held offer of the project, which sets the resources '
                                  'and the dates.')
         parser.add_argument('--like', metavar='LEASE',
-                            help='Reserve the same as this lease, by name or id, also one that '
-                                 'is over; for its duration if there is no --duration or --end.')
+                            help='Reserve the same as this lease, by name or id, even if it has '
+                                 'ended. Default of the duration: that of this lease.')
         self.add_when(parser)
         acquire_arguments.add(parser)
         return parser
@@ -105,7 +105,6 @@ class ListLeases(base.Lister):
 class ShowLease(waits.ShowLeaseCommand):
     """Show a lease, its reservations and events, and the time that remains."""
 
-    with_resources = True
     parameters = (waits.LEASE,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -113,7 +112,7 @@ class ShowLease(waits.ShowLeaseCommand):
 
 
 class ExplainLease(base.Lister, waits.LeaseCommand):
-    """Show the history of a lease (what, who, why) and its present status."""
+    """Show the history of a lease (what, who, why) and its current status."""
 
     parameters = (waits.LEASE,)
 
@@ -242,7 +241,6 @@ class SwapResource(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
 
     example = 'lease swap demo compute-17.example.org --wait'
 
-    with_resources = True
     parameters = (waits.LEASE,)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

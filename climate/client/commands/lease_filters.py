@@ -44,12 +44,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--deleted', action='store_true',
                         help='Deleted leases, too; for administrators.')
     parser.add_argument('--idle', action='store_true',
-                        help='Only leases that are idle, with the time since when, and the '
-                             'time at which they are reclaimed.')
+                        help='Only idle leases, with the time since which each is idle, and the '
+                             'time at which it is reclaimed.')
     parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
                         help='Sort by these keys, such as end:desc,name: created_at, start, end, '
                              'name, status, owner, project. Default: the newest lease first, '
-                             'those that are over last.')
+                             'ended leases last.')
     parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
                         help='The maximum number of leases.')
 

@@ -69,9 +69,9 @@ class CreateMaintenance(base.ShowOne):
                            type=arguments.requirement, dest='conditions',
                            help='All resources that meet a condition, such as rack=r7. Repeatable.')
         parser.add_argument('--pool', metavar='POOL', help='The pool. Default: host.')
-        parser.add_argument('--start', metavar='MOMENT', required=True, type=arguments.moment,
-                            help='The start: "2030-05-01 20:00" (UTC), "+2h" or "now".')
-        parser.add_argument('--end', metavar='MOMENT', required=True, type=arguments.moment,
+        parser.add_argument('--start', metavar='TIME', required=True, type=arguments.moment,
+                            help=f'The start: {times.MOMENT_HELP}.')
+        parser.add_argument('--end', metavar='TIME', required=True, type=arguments.moment,
                             help='The end.')
         parser.add_argument('--reason', metavar='TEXT', required=True,
                             help='The reason, which the owners of affected leases can read.')

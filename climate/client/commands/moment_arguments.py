@@ -68,7 +68,7 @@ def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
     found: dict[str, datetime.datetime] = {}
     lines = []
     for name in sorted(written, key=lambda name: name in _AFTER):
-        option = (options or {}).get(name, f'--{name.replace("_", "-")}')
+        option = _option(name, options)
         try:
             after = found.get(_AFTER.get(name, ''))
             understood = times.understand(
@@ -79,10 +79,19 @@ def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
             raise errors.BadValue(f'{option}: {error.message}') from None
         found[name] = understood.at
         setattr(parsed_args, name, understood.wire)
+        first = _AFTER.get(name, '')
+        if first in found and name != 'before_end' and understood.at <= found[first]:
+            raise errors.BadValue(
+                f'{option}: {time_zones.echo(understood.at, own_zone)} is not after '
+                f'{_option(first, options)}, {time_zones.echo(found[first], own_zone)}.')
         if not understood.exact:
             lines.append(f'{option} is {time_zones.echo(understood.at, own_zone)}. '
                          f'{understood.note}'.rstrip())
     return lines
+
+
+def _option(name: str, options: Mapping[str, str] | None) -> str:
+    return (options or {}).get(name, f'--{name.replace("_", "-")}')
 
 
 def _refuse_unsure(text: str, moment: datetime.datetime) -> None:

@@ -39,7 +39,7 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
                             help='Only show the lease that would be created.')
         either.add_argument('--wait', action='store_true',
                             help='Wait until the lease is active, or until it is booked if it '
-                                 'starts after the time-out.')
+                                 'starts after the timeout.')
         self.add_timeout(parser)
 
     def made(self, parsed_args: argparse.Namespace, lease: Mapping[str, typing.Any]
@@ -63,7 +63,7 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     start, end, duration = parsed_args.start, parsed_args.end, parsed_args.duration
     if end is None and duration is None:
         raise errors.BadValue('The lease has no end: give --duration 2h, or --end '
-                              '"2030-05-01 18:00" (UTC).')
+                              '"tomorrow 18:00".')
     if start and end and duration:
         raise errors.BadValue('Give two of --start, --end and --duration: the third follows.')
     if start is None and (end is None or duration is None):

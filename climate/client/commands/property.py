@@ -104,7 +104,7 @@ class SetProperty(pool_commands.OfPoolOrHosts, base.ShowOne):
         who = parser.add_mutually_exclusive_group(required=True)
         who.add_argument('--private', action='store_true', help='Only administrators see it.')
         who.add_argument('--public', action='store_false', dest='private',
-                         help='Everybody sees it.')
+                         help='Everyone sees it.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:

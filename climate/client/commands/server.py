@@ -48,7 +48,7 @@ class ListServers(base.Lister):
         parser.add_argument('--all-projects', action='store_true',
                             help='Servers of all projects; for administrators.')
         parser.add_argument('--ended', action='store_true',
-                            help='Also servers whose lease is over.')
+                            help='Also servers whose lease has ended.')
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         return parser
 

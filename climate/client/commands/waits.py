@@ -79,18 +79,15 @@ class LeaseCommand(base.ClientCommand):
 
 
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):
-    """A command that shows a lease as its result; for people in sections.
+    """A command that shows a lease as its result; for people in sections."""
 
-    :cvar with_resources: whether another request asks for the names and the health of resources.
-    """
-
-    with_resources = False
     # Empty if the result of the command is not a lease.
     _lease: Mapping[str, typing.Any] = {}
+    _exists = True
 
     def shown(self, lease: Mapping[str, typing.Any], *, exists: bool = True) -> lease_view.Table:
         """Return the table of a lease; `exists` is False after a dry run."""
-        self._lease = lease
+        self._lease, self._exists = lease, exists
         return lease_view.shown(lease, exists=exists)
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
@@ -106,8 +103,7 @@ class ShowLeaseCommand(LeaseCommand, base.ShowOne):
 
     def _resources(self) -> Sequence[Mapping[str, typing.Any]]:
         """Return the resources of the lease, with their health; () if the service has no list."""
-        if self.with_resources:
-            # A lease of a dry run does not exist.
+        if self._exists and any(each.get('resources') for each in self._lease['reservations']):
             with contextlib.suppress(errors.ClientError):
                 return self.client.leases.resources(self._lease['id'])
         return ()

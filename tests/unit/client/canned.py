@@ -9,6 +9,11 @@ LEASE_ID = '11111111-2222-4333-8444-555555555555'
 SERVER_ID = '77777777-2222-4333-8444-555555555555'
 
 
+def last_change(requests_mock):
+    """Return the last request that changes something; reads may follow it."""
+    return [each for each in requests_mock.request_history if each.method != 'GET'][-1]
+
+
 def a_lease(**changes):
     return {
         'id': LEASE_ID, 'name': 'demo', 'project_id': 'p1', 'user_id': 'u1',

@@ -37,12 +37,12 @@ def create(run, *words):
 ])
 def test_arguments_set_the_acquisition(run, climate_says, words, sent):
     assert create(run, *words).code == 0
-    assert climate_says.last_request.json()['acquire'] == sent
+    assert canned.last_change(climate_says).json()['acquire'] == sent
 
 
 def test_without_such_arguments_the_service_decides(run, climate_says):
     assert create(run).code == 0
-    assert 'acquire' not in climate_says.last_request.json()
+    assert 'acquire' not in canned.last_change(climate_says).json()
 
 
 @pytest.mark.parametrize(('words', 'said'), [
@@ -114,5 +114,5 @@ def test_a_lease_shows_how_far_its_acquisition_is(run, climate_says, host, told)
 def test_the_library_sends_moments_as_the_wire_has_them(climate, climate_says):
     climate.leases.create('demo', reservations=[], duration='1h', acquire={
         'type': 'wait', 'not_after': '2030-05-01 08:00'})
-    assert climate_says.last_request.json()['acquire'] == {
+    assert canned.last_change(climate_says).json()['acquire'] == {
         'type': 'wait', 'not_after': '2030-05-01T08:00:00Z'}

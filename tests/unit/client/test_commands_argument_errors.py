@@ -91,6 +91,13 @@ def test_a_value_of_another_type_is_explained(run, name):
             assert_is_explained(outcome, name)
 
 
+@pytest.mark.parametrize('name', NAMES)
+def test_no_help_says_that_a_time_in_the_zone_of_the_user_is_in_utc(name):
+    helps = [action.help for action in parser_of(name)._actions
+             if getattr(action.type, '__name__', '') in ('moment', 'moment_of_report')]
+    assert [text for text in helps if 'UTC' in text] == []
+
+
 @pytest.mark.parametrize(('words', 'lines'), [
     (('lease', 'create', 'x', '--durration', '1h'), [
         'Unknown option: --durration.',

@@ -190,7 +190,7 @@ def test_a_server_is_leased_with_reservation_words_too(run, demo):
     outcome = run('lease', 'create', 'demo', '--duration', '1h', '--reservation',
                   f'type=virtual:instance,resource_id={canned.SERVER_ID},on_end=shelve')
     assert outcome.code == 0, outcome.err
-    assert demo.last_request.json()['reservations'] == [{
+    assert canned.last_change(demo).json()['reservations'] == [{
         'resource_type': 'virtual:instance', 'resource_id': canned.SERVER_ID,
         'on_end': 'shelve'}]
 
@@ -200,12 +200,12 @@ def test_create_with_reservation_words(run, demo):
                   'type=physical:host,min=1,max=2,properties=[">=","$vcpus","16"]',
                   '--end', '2030-5-1 10:00', '--before-end', '2030-5-1 09:00', '--key', 'k1')
     assert outcome.code == 0, outcome.err
-    assert demo.last_request.json() == {
+    assert canned.last_change(demo).json() == {
         'name': 'demo', 'start': 'now', 'end': '2030-05-01T10:00:00Z',
         'before_end': '2030-05-01T09:00:00Z', 'reservations': [{
             'resource_type': 'physical:host', 'min': 1, 'max': 2,
             'resource_properties': '[">=","$vcpus","16"]'}]}
-    assert demo.last_request.headers['Idempotency-Key'] == 'k1'
+    assert canned.last_change(demo).headers['Idempotency-Key'] == 'k1'
 
 
 def test_reservations_are_put_in_order(run, demo):
@@ -213,7 +213,7 @@ def test_reservations_are_put_in_order(run, demo):
                   '--reservation', 'type=virtual:dummy,label=net',
                   '--reservation', 'type=virtual:dummy,depends_on=net')
     assert outcome.code == 0, outcome.err
-    assert demo.last_request.json()['reservations'] == [
+    assert canned.last_change(demo).json()['reservations'] == [
         {'resource_type': 'virtual:dummy', 'label': 'net'},
         {'resource_type': 'virtual:dummy', 'depends_on': ['net']}]
 
@@ -221,16 +221,16 @@ def test_reservations_are_put_in_order(run, demo):
 def test_create_with_hosts_and_conditions(run, demo):
     run('lease', 'create', 'demo', '--hosts', '1-4', '--require', 'vcpus>=16', '--require',
         'gpu=True', '--duration', '2h', '--dry-run')
-    assert demo.last_request.json() == {
+    assert canned.last_change(demo).json() == {
         'name': 'demo', 'start': 'now', 'duration': 7200, 'reservations': [{
             'resource_type': 'physical:host', 'min': 1, 'max': 4, 'resource_properties':
             '["and", [">=", "$vcpus", "16"], ["==", "$gpu", "True"]]'}]}
-    assert demo.last_request.qs == {'dry_run': ['true']}
+    assert canned.last_change(demo).qs == {'dry_run': ['true']}
 
 
 def test_end_and_duration_leave_the_start_to_the_service(run, demo):
     run('lease', 'create', 'demo', '--hosts', '1', '--end', '2030-5-1 10:00', '--duration', '1h')
-    assert 'start' not in demo.last_request.json()
+    assert 'start' not in canned.last_change(demo).json()
 
 
 def test_create_and_wait_reports_progress_on_stderr_only(run, demo):
@@ -278,7 +278,7 @@ def test_a_status_that_does_not_exist_is_answered_with_those_that_do(run):
 def test_set_sends_what_changes(run, demo):
     run('lease', 'set', 'demo', '--name', 'new', '--end', '2030-5-1 11:00', '--reservation',
         'id=r1,max=3')
-    assert demo.last_request.json() == {
+    assert canned.last_change(demo).json() == {
         'name': 'new', 'end': '2030-05-01T11:00:00Z', 'reservations': [{'id': 'r1', 'max': 3}]}
 
 
@@ -301,7 +301,7 @@ def test_set_without_a_change_is_refused(run, requests_mock):
     (['--to', '2030-5-1 12:00'], '2030-05-01T12:00:00Z')])
 def test_extend_by_a_span_or_to_a_time(run, demo, words, end):
     assert run('lease', 'extend', 'demo', *words).code == 0
-    assert demo.last_request.json() == {'end': end}
+    assert canned.last_change(demo).json() == {'end': end}
 
 
 LATEST = {'end': '2030-05-01T15:00:00Z', 'limited': True, 'reason': 'Only 0 of 1 hosts are free.',
@@ -321,7 +321,7 @@ def test_extend_shows_the_latest_end_and_what_prevents_a_later_one(run, demo):
 def test_extend_to_the_latest_end(run, demo):
     demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': LATEST})
     assert run('lease', 'extend', 'demo', '--latest').code == 0
-    assert demo.last_request.json() == {'end': '2030-05-01T15:00:00Z'}
+    assert canned.last_change(demo).json() == {'end': '2030-05-01T15:00:00Z'}
 
 
 def test_extend_to_the_latest_end_is_refused_if_there_is_none(run, demo):
@@ -407,9 +407,9 @@ def test_a_refusal_prints_the_message_and_with_debug_the_request_id(run, demo):
 def test_an_offer_is_taken_by_its_id(run, demo):
     run('lease', 'create', 'demo', '--offer', 'o1', '--before-end', '2030-05-01 09:30', '--key',
         'k1')
-    assert demo.last_request.json() == {'name': 'demo', 'offer': 'o1',
+    assert canned.last_change(demo).json() == {'name': 'demo', 'offer': 'o1',
                                         'before_end': '2030-05-01T09:30:00Z'}
-    assert demo.last_request.headers['Idempotency-Key'] == 'k1'
+    assert canned.last_change(demo).headers['Idempotency-Key'] == 'k1'
 
 
 @pytest.mark.parametrize('more', [
@@ -427,10 +427,10 @@ def test_a_lease_like_another_one_has_its_reservations_and_duration(run, demo):
     demo.get(f'{LEASE_URL}/request', json={'request': {
         'name': 'demo', 'duration': 7200, 'reservations': [hosts]}})
     assert run('lease', 'create', 'again', '--like', 'demo').code == 0
-    assert demo.last_request.json() == {
+    assert canned.last_change(demo).json() == {
         'name': 'again', 'reservations': [hosts], 'start': 'now', 'duration': 7200}
     assert run('lease', 'create', 'again', '--like', LEASE_ID, '--duration', '1h').code == 0
-    assert demo.last_request.json()['duration'] == 3600
+    assert canned.last_change(demo).json()['duration'] == 3600
 
 
 @pytest.mark.parametrize('words', [

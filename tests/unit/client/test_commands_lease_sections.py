@@ -36,7 +36,7 @@ def test_a_broken_host_has_the_command_that_swaps_it(run, lease):
     lease.get(f'{LEASE_URL}/resources', json={'resources': [
         resource(health=health), resource(id='4', name=None, health={**WELL, 'state': 'flaky'})]})
     out = run('lease', 'show', canned.LEASE_ID).out
-    assert ('    cmp-3 is out of order since 2030-05-01 08:00 UTC: a fan\n'
+    assert ('    cmp-3 is out of service since 2030-05-01 08:00 UTC: a fan\n'
             '    to swap it: climate lease swap demo cmp-3\n') in out
     assert '    number 4 is flaky\n    to swap it: climate lease swap demo 4\n' in out
     lease.get(LEASE_URL, json={'lease': canned.a_lease()})

@@ -50,7 +50,7 @@ def test_an_argument_is_the_moment_that_a_person_means_or_is_refused(case, at):
 def test_an_end_follows_the_start_in_any_order_of_arguments(case, start, at):
     at(case.at)
     given = argparse.Namespace(end=arguments.moment(case.text), start=arguments.moment(start))
-    if case.moment is None:
+    if case.moment is None or case.moment <= times.moment(start, case.at):
         with pytest.raises(errors.BadValue, match=r'^--end: '):
             moment_arguments.understand(given, time_zones.named(case.zone))
         return
@@ -109,7 +109,7 @@ def test_the_arguments_of_blazarclient_are_in_utc_as_there(run, created):
                   '--start-date', '2030-05-01 09:00', '--before-end-date', '2030-05-01 09:30',
                   '--end-date', '2030-05-01 10:00')
     assert outcome.code == 0, outcome.err
-    sent = created.last_request.json()
+    sent = canned.last_change(created).json()
     assert (sent['start'], sent['before_end'], sent['end']) == (
         '2030-05-01T09:00:00Z', '2030-05-01T09:30:00Z', '2030-05-01T10:00:00Z')
 
@@ -158,6 +158,17 @@ def test_the_end_of_a_report_follows_its_start(at):
                                end=arguments.moment_of_report('monday'))
     moment_arguments.understand(given, datetime.UTC)
     assert given.end == '2027-03-29T00:00:00Z'
+
+
+def test_a_span_that_ends_before_its_start_is_refused_with_both_moments(at):
+    at(datetime.datetime(2027, 3, 25, 14, 20, tzinfo=datetime.UTC))
+    given = argparse.Namespace(since=arguments.moment('monday'), until=arguments.moment('friday'))
+    moment_arguments.understand(given, datetime.UTC)
+    assert given.until == '2027-04-02T00:00:00Z'
+    given = argparse.Namespace(since=arguments.moment('monday'), until=arguments.moment('tomorrow'))
+    with pytest.raises(errors.BadValue, match='--to: Fri 2027-03-26 00:00 UTC is not after --from, '
+                                              'Mon 2027-03-29 00:00 UTC'):
+        moment_arguments.understand(given, datetime.UTC, {'since': '--from', 'until': '--to'})
 
 
 @pytest.fixture

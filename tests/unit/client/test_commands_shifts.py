@@ -41,7 +41,7 @@ def service(requests_mock):
 def test_a_lease_is_changed(run, service, words, expected):
     outcome = run('lease', 'set', 'demo', *words.split())
     assert outcome.code == 0, outcome.err
-    assert service.last_request.json() == expected
+    assert canned.last_change(service).json() == expected
 
 
 @pytest.mark.parametrize('words', [
@@ -60,7 +60,7 @@ def test_a_lease_is_created(run, service):
         'resource_type=virtual:instance,vcpus=1,memory_mb=512,disk_gb=1,amount=1,affinity=None,'
         'resource_properties=""')
     assert outcome.code == 0, outcome.err
-    sent = service.last_request.json()
+    sent = canned.last_change(service).json()
     assert (sent['start'], sent['end'], sent['before_end']) == (
         '2030-05-01T08:00:00Z', '2030-05-01T10:00:00Z', '2030-05-01T09:00:00Z')
     assert sent['reservations'] == [{
@@ -100,4 +100,4 @@ def test_allocations_of_another_pool_are_not_mistaken_for_those_of_hosts(run, se
 def test_hosts_have_extra_capabilities(run, service, words):
     outcome = run(*words.split(), '--extra', 'gpu=True')
     assert outcome.code == 0, outcome.err
-    assert service.last_request.json()['gpu'] == 'True'
+    assert canned.last_change(service).json()['gpu'] == 'True'
