@@ -98,6 +98,9 @@ def _client_error(error):
     if status == 401:
         flask.session.end()
         return flask.redirect(flask.url_for('login.show', next=guards.path()))
+    if isinstance(error, errors.Unreachable):
+        # The message has the address of climate-api, which does not help a user.
+        return _problem(502, texts.text('rest.silent'))
     return _problem(status or 502, str(error))
 
 

@@ -71,3 +71,22 @@ def test_a_span_is_chosen_in_the_zone_of_the_user_and_stays_in_its_field(page):
     assert address(page) == {'to': f'{shown}:00Z'}
     page.fill('[data-for=to]', f'someday{Keys.ENTER}')
     page.reads('"someday" is not a time', '#to-understood')
+
+
+def test_the_list_shows_who_has_a_host_in_a_week(page):
+    client = page.standalone.client
+    for name, start, duration in (('before', '+1h', '1h'), ('that week', '+4d', '4d'),
+                                  ('after', '+30d', '1h')):
+        client.leases.create(name, start=start, duration=duration, reservations=[
+            {'resource_type': 'physical:host', 'min': 8, 'max': 8}])
+    page.go('/leases')
+    page.press('All projects')
+    page.click('#filters summary')
+    page.fill('[name=resource]', 'compute-7')
+    page.fill('[data-for=from]', '+2d')
+    page.fill('[data-for=to]', '+9d')
+    page.press('Search')
+    page.until(lambda: names(page) == ['that week'])
+    page.reads('demo', '#leases tbody')
+    page.fill('[data-for=to]', f'today{Keys.ENTER}')
+    page.reads('must be after the time in “From”', '.field:has([data-for=to])')

@@ -7,7 +7,7 @@ def test_a_calendar_is_made_with_one_click_and_has_the_leases(page):
     page.standalone.lease('in the calendar', 1, start='+2h', duration='1h')
     page.go('/notifications')
     page.reads('You have no subscription', '#subscriptions')
-    page.press('Make the address')
+    page.press('Create the address')
     address = page.one('dialog input').get_attribute('value')
     page.press('Close')
     page.reads('calendar', '#subscriptions')

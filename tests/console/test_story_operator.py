@@ -81,10 +81,8 @@ def test_several_hosts_get_out_of_service_with_a_reason_and_maintenance_by_crite
     page.until(lambda: not page.all('#resources .state.out'))
     # The filter is also the criteria of the maintenance.
     page.fill('#maintenance [name=reason]', 'new firmware')
-    for name, hours in (('start', 3), ('end', 5)):
-        page.script("""document.querySelector(`#maintenance [name=${arguments[0]}]`).value =
-            new Date(Date.now() + arguments[1] * 3600000).toISOString().slice(0, 16)""",
-                    name, hours)
+    page.fill('#maintenance [name=start]', '+3h')
+    page.fill('#maintenance [name=end]', '+5h')
     page.press('Preview')
     page.reads('Resources in maintenance: 3', '#preview')
     page.reads('blocking', '#preview a')

@@ -59,7 +59,7 @@ def test_an_offer_is_held_taken_and_another_one_dropped(page):
     assert len(page.all('#offers tbody tr')) == 2
     page.picture('leases')
     page.fill('#offers [name=name]', 'taken')
-    page.press('Take it')
+    page.press('Create the lease')
     page.reads('taken', 'h1')
     page.go('/leases')
     page.press('Release')
@@ -75,7 +75,7 @@ def test_past_leases_and_those_of_all_projects_are_a_click_away(page):
     client.leases.wait(lease['id'], 'terminated')
     page.go('/leases')
     assert 'of yesterday' not in page.text()
-    page.press('Over')
+    page.press('Past')
     page.reads('of yesterday')
     page.reads('ended', 'tbody')
     page.press('All projects')

@@ -17,7 +17,7 @@ def test_a_user_switches_the_project_and_back(page):
     page.go('/leases')
     page.reads('of demo')
     page.click('.who a')
-    page.reads('the present project', 'main li')
+    page.reads('the current project', 'main li')
     page.picture('projects')
     page.press('lab')
     page.reads('Leases', 'h1')

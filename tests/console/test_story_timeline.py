@@ -5,6 +5,7 @@ import itertools
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.actions import wheel_input
+from selenium.webdriver.common.keys import Keys
 
 HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 EVE = 'eve:physics:member'
@@ -176,6 +177,24 @@ def test_the_controls_fit_mark_the_span_and_come_back(wide):
     assert state == [False, 'no such name', 'memory_mb', False, 'span-week']
 
 
+def test_criteria_are_suggested_with_counts_and_one_after_the_other(wide):
+    show(wide)
+    wide.click('#criteria')
+
+    def suggested():
+        return dict(wide.script("""return [...document.getElementById('criteria').list.options]
+            .map(({value, text}) => [value, text])"""))
+
+    wide.until(lambda: suggested().get('vcpus=64') == 'resources: 2')
+    wide.fill('#criteria', f'vcpus=64{Keys.ENTER}')
+    wide.until(lambda: in_view(wide, 'return view.rows.length') == 2)
+    wide.fill('#criteria', 'vcpus=64 ')
+    # The counts are those of the resources that are shown.
+    memory = wide.until(lambda: {text for name, text in suggested().items()
+                                 if name.startswith('vcpus=64 memory_mb=')})
+    assert memory == {'resources: 2'}
+
+
 def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl(wide):
     size(wide, 1400, 420)
     show(wide)
@@ -193,27 +212,14 @@ def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl(wide):
 
 def test_a_late_answer_never_replaces_a_newer_one(wide):
     show(wide)
-    wide.script("""
-        const real = window.fetch;
-        window.late = 0;
-        window.fetch = async (url, options) => {
-          const answer = await real(url, {...options, signal: undefined});
-          if (String(url).includes('pool=host')) {
-            window.held = true;
-            while (window.held) await real('/healthcheck');
-            window.late += 1;
-          }
-          return answer;
-        };
-        window.climateTimeline.source.refresh();""")
-    wide.until(lambda: wide.script('return window.held'))
+    wide.hold('pool=host')
+    wide.script('window.climateTimeline.source.refresh()')
+    wide.until_held()
     wide.script("""const select = document.getElementById('pool');
         select.value = 'address';
         select.dispatchEvent(new Event('change'))""")
     wide.reads('This pool has no resources', '#nothing')
-    wide.script('window.held = false')
-    wide.until(lambda: wide.script('return window.late'))
-    wide.driver.execute_async_script('setTimeout(arguments[0])')
+    wide.release()
     assert in_view(wide, 'return view.rows.length') == 0
 
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 from keystoneauth1 import session
 from keystoneauth1 import token_endpoint
@@ -22,6 +23,9 @@ from selenium.webdriver.support import wait
 from climate import conf as configuration
 from climate.client import service
 from climate.cloud import simulated
+from climate.cmd import console as console_program
+from climate.console import app
+from climate.console import login
 from support import builders
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
@@ -32,6 +36,8 @@ PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
 GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
          'maintenance', 'notifications')
 GUIDE_PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES') or PICTURES)
+#: The script that holds answers.
+HOLD = (pathlib.Path(__file__).parent / 'hold_answers.js').read_text()
 _SECONDS = 30
 _TABS = 100
 
@@ -64,12 +70,24 @@ class Standalone:
 
     def boot(self, name, lease):
         """Boot a server with the first reservation of a lease, as its project would in Nova."""
+        with self._cloud() as cloud:
+            cloud.boot(lease['project_id'], name, {'reservation': lease['reservations'][0]['id']})
+
+    def servers(self):
+        """Return the servers of all projects."""
+        with self._cloud() as cloud:
+            return cloud.servers()
+
+    @contextlib.contextmanager
+    def _cloud(self):
         conf = configuration.register(cfg.ConfigOpts())
         conf([], project='climate', default_config_files=[], default_config_dirs=[])
         conf.set_override('state', f'{self.folder}/cloud.sqlite', group='simulated')
         cloud = simulated.SimulatedCloud(conf)
-        cloud.boot(lease['project_id'], name, {'reservation': lease['reservations'][0]['id']})
-        cloud.close()
+        try:
+            yield cloud
+        finally:
+            cloud.close()
 
     def end_all(self):
         """Delete all leases."""
@@ -78,30 +96,84 @@ class Standalone:
             self.client.leases.wait(lease['id'], 'deleted')
 
 
+class Program:
+    """A climate-standalone that can be killed, and started again with the same files and ports.
+
+    :param folder: the folder of its files.
+    :param settings: {GROUP__OPTION: text}, as oslo.config reads them from the environment.
+    """
+
+    def __init__(self, folder, **settings):
+        self._folder = folder
+        self._env = {**os.environ, **{f'OS_{name}': text for name, text in settings.items()},
+                     'CLIMATE_STATE': str(folder),
+                     'OS_API__PORT': str(builders.a_free_port()),
+                     'OS_CONSOLE__PORT': str(builders.a_free_port()),
+                     'CLIMATE_STANDALONE_FILE': str(folder / 'standalone.json')}
+        self._process = None
+        #: The Standalone of the last start.
+        self.standalone = None
+
+    def start(self):
+        """Start it; return when it answers."""
+        self._process = subprocess.Popen([BIN / 'climate-standalone'], env=self._env, text=True,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = ''
+        while not (found := re.search(r'http://\S+/login\?key=\S+', said)):
+            line = self._process.stdout.readline()
+            assert line, said
+            said += line
+        note = json.loads((self._folder / 'standalone.json').read_text())
+        self.standalone = Standalone(found[0], note['url'], note['token'], self._folder)
+
+    def kill(self):
+        """Kill it without a warning."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait(30)
+
+
 @contextlib.contextmanager
 def running(folder, **settings):
     """Run a standalone in a folder; yields the Standalone.
 
-    :param settings: {GROUP__OPTION: text}, as oslo.config reads them from the environment.
+    :param settings: as for Program.
     """
-    env = {**os.environ, **{f'OS_{name}': text for name, text in settings.items()},
-           'CLIMATE_STATE': str(folder),
-           'OS_API__PORT': str(builders.a_free_port()),
-           'OS_CONSOLE__PORT': str(builders.a_free_port()),
-           'CLIMATE_STANDALONE_FILE': str(folder / 'standalone.json')}
-    process = subprocess.Popen([BIN / 'climate-standalone'], env=env, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    program = Program(folder, **settings)
     try:
-        said = ''
-        while not (found := re.search(r'http://\S+/login\?key=\S+', said)):
-            line = process.stdout.readline()
-            assert line, said
-            said += line
-        note = json.loads((folder / 'standalone.json').read_text())
-        yield Standalone(found[0], note['url'], note['token'], folder)
+        program.start()
+        yield program.standalone
     finally:
-        process.terminate()
-        process.wait(30)
+        program.stop()
+
+
+@contextlib.contextmanager
+def console_of(standalone, user, project, *roles):
+    """Run another console of a standalone for another user; yields its Standalone.
+
+    It is in this process, so it lives on while the standalone is killed.
+    """
+    conf = configuration.register(cfg.ConfigOpts())
+    conf([], project='climate', default_config_files=[], default_config_dirs=[])
+    for option, value, group in (('port', builders.a_free_port(), 'console'),
+                                 ('enabled', True, 'cache'),
+                                 ('backend', 'dogpile.cache.memory', 'cache')):
+        conf.set_override(option, value, group=group)
+    token = f'{user}:{project}:{",".join(roles)}'
+    key_login = login.KeyLogin(login.Identity(
+        token, standalone.url, user, user, project, project, roles))
+    server = console_program.listen(app.build(conf, method=key_login), conf)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield Standalone(f'http://{conf.console.host}:{server.port}/login?key={key_login.key}',
+                         standalone.url, token, standalone.folder)
+    finally:
+        server.order(server.stop, 0)
+        thread.join(30)
 
 
 @contextlib.contextmanager
@@ -114,6 +186,8 @@ def chromium(*arguments):
         options.add_argument(each)
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    # axe-core may need more than the usual 30 seconds for a page if other programs are busy.
+    driver.set_script_timeout(120)
     try:
         yield driver
     finally:
@@ -158,20 +232,39 @@ class Page:
             raise AssertionError(f'{words!r} is not in {selector}: {found}') from error
 
     def fill(self, selector, text):
-        """Type a text in place of what a field has."""
-        field = self.one(selector)
-        self.driver.execute_script("arguments[0].value = ''", field)
-        field.send_keys(text)
+        """Type a text in place of what a field has, when its page listens."""
+        def typed():
+            field = self._ready(selector)
+            self.driver.execute_script("arguments[0].value = ''", field)
+            field.send_keys(text)
+            return True
+
+        self.until(typed, f'no {selector}')
 
     def press(self, words):
         """Click the button with these words."""
-        self.until(lambda: self._is_ready() and self._button(words),
-                   f'no button {words!r}').click()
+        self._act(lambda: self._button(words), f'no button {words!r}')
 
     def click(self, selector):
         """Click what a CSS selector finds, when its page listens."""
-        self.until(lambda: self._is_ready() and next(iter(self.all(selector)), None),
-                   f'no {selector}').click()
+        self._act(lambda: self._ready(selector), f'no {selector}')
+
+    def _act(self, find, words):
+        """Click what a function finds; again if the page was loaded, or it moved, meanwhile."""
+        def clicked():
+            find().click()
+            return True
+
+        self.until(clicked, words)
+
+    def _ready(self, selector):
+        """Return what a CSS selector finds.
+
+        :raises NoSuchElementException: it is not there, or its page does not listen yet.
+        """
+        if not self._is_ready():
+            raise exceptions.NoSuchElementException(selector)
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def _is_ready(self):
         """Return whether the script of the page listens, if it has one beside that of zones."""
@@ -181,8 +274,15 @@ class Page:
               && (scripts.length < 2 || 'ready' in document.body.dataset)""")
 
     def _button(self, words):
-        return next((each for each in self.all('button, .button') if words in each.text
-                     and each.is_displayed()), None)
+        """Return the button with some words.
+
+        :raises NoSuchElementException: it is not there, or its page does not listen yet.
+        """
+        buttons = self.all('button, .button') if self._is_ready() else []
+        for button in buttons:
+            if words in button.text and button.is_displayed():
+                return button
+        raise exceptions.NoSuchElementException(words)
 
     def keys(self, *pressed):
         """Press keys where the focus is."""
@@ -198,6 +298,28 @@ class Page:
 
     def script(self, text, *given):
         return self.driver.execute_script(text, *given)
+
+    def hold(self, pattern, method=None):
+        """Hold the answers to requests whose addresses match a pattern, until they are released.
+
+        The browser does not abort these requests, so the page itself must recognize late answers.
+
+        :param method: hold only the answers to requests with this method; None: to all.
+        """
+        self.script(HOLD, pattern, method)
+
+    def until_held(self):
+        """Wait until an answer is held; later requests get their answers at once."""
+        self.until(lambda: self.script('return window.heldAnswers.length'))
+        self.script('window.endHold()')
+
+    def release(self, lost=False):
+        """Give the page the held answers, or lose them; return when it has handled them."""
+        self.driver.execute_async_script("""
+            const [lost, done] = arguments;
+            for (const held of window.heldAnswers) (lost ? held.lose : held.resolve)();
+            // Its body is there, so the page handles it before the next timers.
+            setTimeout(() => setTimeout(() => setTimeout(done)));""", lost)
 
     def window(self, width=None, height=None):
         """Give the page a size in pixels, or the size of the window again."""

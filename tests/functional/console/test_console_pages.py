@@ -73,8 +73,10 @@ def test_an_api_that_does_not_answer_is_told_and_the_session_stays(conf):
     browser = console_world.Browser(conf, console_world.an_identity(nowhere))
     browser.client.get(f'/login?key={browser.key.key}')
     assert browser.client.get('/rest/v1/leases').status_code == 502
-    page = browser.client.get('/leases')
+    page = browser.client.get('/leases?which=past')
     assert (page.status_code, 'role="alert"' in page.text) == (502, True)
+    # The page offers the same address again, and does not show that of climate-api.
+    assert 'href="/leases?which=past"' in page.text and nowhere not in page.text
 
 
 def test_a_token_that_is_over_leads_to_the_login(conf, url):

@@ -28,7 +28,7 @@ def test_a_member_reads_which_host_is_broken_without_its_name(browser, manager):
     lease = manager.active()
     _break(manager)
     page = _page(browser, lease)
-    assert 'host 1 is out of order since' in page
+    assert 'host 1 is out of service since' in page
     assert 'Swap host 1' in page
     assert 'compute-1' not in page and 'secret fan' not in page
 
@@ -39,7 +39,7 @@ def test_an_operator_reads_the_name_and_the_reason(conf, url, manager):
     _break(manager)
     page = _page(console_world.Browser(
         conf, console_world.an_identity(url, roles=('admin',))), lease)
-    assert 'compute-1 is out of order since' in page
+    assert 'compute-1 is out of service since' in page
     assert 'secret fan' in page
 
 
@@ -48,7 +48,7 @@ def test_a_future_lease_needs_no_swap(browser, manager):
     lease = manager.book(start=NOON + hours(2), end=NOON + hours(3))
     _break(manager)
     page = _page(browser, lease)
-    assert 'Climate replaces it by itself before the start' in page
+    assert 'Climate replaces it automatically before the start' in page
     assert 'Swap host 1' not in page
     assert 'data-action="end"' not in page
 

@@ -6,6 +6,8 @@ import {t} from './texts.js';
 
 // How often a request is repeated that the console or climate-api refused for the moment (429).
 const REPEATS = 3;
+// The network, a proxy, the console or climate-api did not answer.
+const OUTAGES = [0, 502, 503, 504];
 
 /** A request that failed; its message is for people. */
 export class Problem extends Error {
@@ -15,6 +17,9 @@ export class Problem extends Error {
     this.code = answer?.error_name ?? '';
     this.details = answer?.details ?? {};
   }
+
+  /** Whether no answer of climate-api came, so that the request may have been carried out. */
+  get isOutage() { return OUTAGES.includes(this.status); }
 }
 
 /**

@@ -47,7 +47,7 @@ function countLine(each) {
 
 function offerWords(offer) {
   return [make('strong', {}, isNow(offer.start) ? t('new.now') : words(seconds(offer.start))),
-    ` – ${words(seconds(offer.end))} `, offer.reservations.map(countWords).join(', '),
+    ` – ${words(seconds(offer.end))} · `, offer.reservations.map(countWords).join(', '),
     offer.price ? make('span', {class: 'price'}, priceWords(offer.price)) : null];
 }
 

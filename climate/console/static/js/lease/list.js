@@ -2,13 +2,15 @@
 // The filters of the list of leases. The address has all of them, so Back and a reload restore them.
 
 import {element} from '../dom.js';
-import {showRefusal} from '../problems.js';
-import {loadTexts} from '../texts.js';
+import {BadField, showRefusal} from '../problems.js';
+import {loadTexts, t} from '../texts.js';
 import {MomentField} from '../time_fields.js';
 import {seconds, typed} from '../times.js';
 
 const form = element('filters');
-const moments = [...form.querySelectorAll('input[data-for]')].map((input) => new MomentField(input));
+const from = new MomentField(form.querySelector('[data-for=from]'));
+const to = new MomentField(form.querySelector('[data-for=to]'), from);
+const moments = [from, to];
 
 /** Write the moments of the address into their fields, in the zone that the user has chosen. */
 function fill() {
@@ -25,8 +27,13 @@ addEventListener('pageshow', ({persisted}) => { if (persisted) fill(); });
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   try {
-    for (const field of moments) {
-      form.elements.namedItem(field.input.dataset.for).value = (await field.value())?.moment ?? '';
+    const values = [];
+    for (const field of moments) values.push((await field.value())?.moment ?? '');
+    if (values.every(Boolean) && seconds(values[1]) <= seconds(values[0])) {
+      throw new BadField(t('leases.span'), to.input);
+    }
+    for (const [place, {input}] of moments.entries()) {
+      form.elements.namedItem(input.dataset.for).value = values[place];
     }
     form.submit();
   } catch (error) {

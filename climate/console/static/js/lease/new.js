@@ -19,10 +19,12 @@ const OFFERS = 5;
 const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'end',
   duration: 'duration', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
 
-await loadTexts();
 const form = element('form');
 const given = new URLSearchParams(location.search);
-const {body: document_} = await call('/openapi');
+const {body: document_} = await loadTexts(() => call('/openapi')).catch((error) => {
+  element('problem').textContent = error.message;
+  throw error;
+});
 const schemas = Object.fromEntries(Object.entries(document_.components.schemas)
   .filter(([, schema]) => schema.properties?.resource_type && !schema.properties.id)
   .map(([, schema]) => [schema.properties.resource_type.const, schema]));
@@ -36,6 +38,8 @@ let counting = new AbortController();
 let refused = false;
 // Rises when the form changes, so that a late answer about what it was is noticed.
 let version = 0;
+// The keys of the requests of this page by their bodies: a repeated request makes no second lease.
+const keys = new Map();
 
 /** Return the request for POST /v1/leases. */
 async function request() {
@@ -153,8 +157,6 @@ async function check() {
   if (asked !== version) return;
   const {body, lease} = found;
   clearProblems();
-  // A second click on the same button makes no second lease.
-  const key = crypto.randomUUID();
   const waits = lease.status === 'in_progress';
   fill(element('result'),
     make('p', {}, waits ? t('new.would_wait') : t('new.fits', {
@@ -162,15 +164,23 @@ async function check() {
     waits && lease.status_reason ? make('p', {}, lease.status_reason) : null,
     lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,
     make('button', {type: 'button', class: 'main', id: 'create',
-      onclick: () => doing(() => create(body, key))}, t('new.create')));
+      onclick: () => doing(() => create(body))}, t('new.create')));
   element('check').classList.remove('main');
   element('create').focus();
 }
 
-async function create(body, key) {
-  const {body: {lease}} = await call('/leases', {
-    method: 'POST', body, headers: {'Idempotency-Key': key}});
-  location.assign(`/leases/${lease.id}`);
+/** Create the lease. If no answer comes, it may be there, so the same button asks for it again. */
+async function create(body) {
+  const text = JSON.stringify(body);
+  if (!keys.has(text)) keys.set(text, crypto.randomUUID());
+  try {
+    const {body: {lease}} = await call('/leases', {
+      method: 'POST', body, headers: {'Idempotency-Key': keys.get(text)}});
+    location.assign(`/leases/${lease.id}`);
+  } catch (error) {
+    if (!error.isOutage) throw error;
+    element('problem').textContent = `${error.message} ${t('new.again')}`;
+  }
 }
 
 /** Do something; if it is refused, say why at the field or at the button. */
@@ -235,6 +245,8 @@ function begin() {
     event.preventDefault();
     doing(check);
   });
+  // Without its listener, the button would load the page again, and lose what was typed.
+  element('check').disabled = false;
   changed();
 }
 

@@ -88,6 +88,9 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 /** Return whether the user is asked something. */
 const isBusy = () => Boolean(document.querySelector('dialog[open], [aria-busy=true]'));
 
+// Why the last poll had no answer.
+let reported = '';
+
 /** Load the page again when the lease has changed, unless the user is busy. */
 async function look() {
   try {
@@ -97,8 +100,11 @@ async function look() {
       location.reload();
       return;
     }
+    if (reported && element('messages').textContent === reported) tell('');
+    reported = '';
   } catch (error) {
-    tell(error.message);
+    reported = error.message;
+    tell(reported);
   }
   setTimeout(look, LOOK_MS);
 }

@@ -10,6 +10,7 @@ import {onZone} from '../zones.js';
 import {Hint} from './hint.js';
 import {showLegend} from './legend.js';
 import {Source} from './source.js';
+import {Suggestions} from './suggestions.js';
 import {View} from './view.js';
 import {showQueue} from './waiting.js';
 
@@ -175,6 +176,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   colourBars();
 });
 onZone(() => { view.redraw(); showWaiting(); });
+new Suggestions(element('criteria'), () => filter);
 readAddress();
 await setFilter();
 // For measurements and tests.
