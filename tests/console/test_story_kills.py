@@ -127,4 +127,4 @@ def test_an_end_with_losses_goes_on_after_the_kill(page, program):
     page.until(lambda: SILENT not in page.text('#messages'))
     assert standalone.servers() == []
     events = [each['what'] for each in client.leases.history(lease['id'])]
-    assert events.count('end early') == 1 and events.count('end_lease') == 1, events
+    assert events.count('update') == events.count('end_lease') == 1, events
