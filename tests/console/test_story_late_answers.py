@@ -24,6 +24,25 @@ def test_a_late_preview_of_a_maintenance_cannot_be_planned(page):
     page.reads('Resources in maintenance: 1', '#preview')
 
 
+def test_a_maintenance_whose_answer_was_lost_is_not_planned_twice(page):
+    page.go('/operator')
+    for name, text in (('resources', 'compute-1'), ('reason', 'lost'), ('start', '+30h'),
+                       ('end', '+31h')):
+        page.fill(f'#maintenance [name={name}]', text)
+    page.press('Preview')
+    page.hold('/maintenances$', 'POST')
+    page.press('Plan this maintenance')
+    page.until_held()
+    page.release(lost=True)
+    page.reads('may be planned already', '#maintenance .refusal')
+    assert page.text('#preview-button') == 'Preview'
+    page.go('/operator')
+    page.reads('lost', '#maintenances')
+    page.click('#maintenances button')
+    page.click('dialog button[value=yes]')
+    page.reads('No maintenance is planned', '#maintenances')
+
+
 def test_a_late_check_of_a_changed_form_creates_nothing(page):
     page.go('/leases/new')
     page.fill('[name=name]', 'changed')

@@ -80,7 +80,10 @@ async function plan() {
     location.reload();
   } catch (error) {
     planning = false;
-    throw error;
+    if (!error.isOutage) throw error;
+    // It may be planned, so a second click must not plan it twice.
+    forget();
+    throw new BadField(`${error.message} ${t('maintenance.perhaps')}`);
   }
 }
 
