@@ -407,8 +407,8 @@ def test_a_refusal_prints_the_message_and_with_debug_the_request_id(run, demo):
 def test_an_offer_is_taken_by_its_id(run, demo):
     run('lease', 'create', 'demo', '--offer', 'o1', '--before-end', '2030-05-01 09:30', '--key',
         'k1')
-    assert canned.last_change(demo).json() == {'name': 'demo', 'offer': 'o1',
-                                        'before_end': '2030-05-01T09:30:00Z'}
+    assert canned.last_change(demo).json() == {
+        'name': 'demo', 'offer': 'o1', 'before_end': '2030-05-01T09:30:00Z'}
     assert canned.last_change(demo).headers['Idempotency-Key'] == 'k1'
 
 
