@@ -133,7 +133,7 @@ class Program:
 
     def stop(self):
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(120)
 
 
 @contextlib.contextmanager
