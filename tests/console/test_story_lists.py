@@ -88,5 +88,5 @@ def test_the_list_shows_who_has_a_host_in_a_week(page):
     page.press('Search')
     page.until(lambda: names(page) == ['that week'])
     page.reads('demo', '#leases tbody')
-    page.fill('[data-for=to]', f'today{Keys.ENTER}')
+    page.fill('[data-for=to]', f'+1d{Keys.ENTER}')
     page.reads('must be after the time in “From”', '.field:has([data-for=to])')

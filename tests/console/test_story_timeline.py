@@ -189,10 +189,10 @@ def test_criteria_are_suggested_with_counts_and_one_after_the_other(wide):
     wide.fill('#criteria', f'vcpus=64{Keys.ENTER}')
     wide.until(lambda: in_view(wide, 'return view.rows.length') == 2)
     wide.fill('#criteria', 'vcpus=64 ')
-    # The counts are those of the resources that are shown.
-    memory = wide.until(lambda: {text for name, text in suggested().items()
-                                 if name.startswith('vcpus=64 memory_mb=')})
-    assert memory == {'resources: 2'}
+    # Only values of the resources that are shown, and no other condition about the same property.
+    wide.until(lambda: {name: text for name, text in suggested().items() if '_mb=' in name} == {
+        'vcpus=64 memory_mb=262144': 'resources: 2'})
+    assert not [name for name in suggested() if name.startswith('vcpus=64 vcpus=')]
 
 
 def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl(wide):

@@ -43,11 +43,13 @@ export class Suggestions {
   /** Offer each condition that can follow those which the field has. */
   _show() {
     const begun = this.input.value.match(/^(.*\s)?/)[0];
-    this.input.list.replaceChildren(...this.facets.flatMap(({property, values}) => values.map(
-      ({value, matching}) => {
+    const used = new Set(begun.split(/\s+/).map((part) => part.match(/^[^<>=!]+/)?.[0]));
+    const options = this.facets.filter(({property}) => !used.has(property)).flatMap(
+      ({property, values}) => values.filter(({matching}) => matching).map(({value, matching}) => {
         const quoted = PLAIN.test(value) ? value : JSON.stringify(value);
         return new Option(t('timeline.has_value', {count: matching}),
           `${begun}${property}=${quoted}`);
-      })));
+      }));
+    this.input.list.replaceChildren(...options);
   }
 }
