@@ -81,6 +81,14 @@ def capacity_classes(connection):
     return classes
 
 
+def private_names(connection, wanted):
+    """Return the set of those of some names that are private properties of any pool."""
+    if not wanted:
+        return frozenset()
+    return frozenset(connection.execute(sa.select(PROPERTIES.c.name).where(
+        PROPERTIES.c.private.is_(True), PROPERTIES.c.name.in_(sorted(wanted)))).scalars())
+
+
 def values_of(connection, pool, names_wanted, ids=None):
     """Return {resource id: {name: text}} of the properties and facts with these names."""
     by_resource = collections.defaultdict(dict)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits and refusals in words, and their figures for programs."""
 from collections.abc import Mapping
+from collections.abc import Set
 import datetime
 import decimal
 import fractions
@@ -27,8 +28,11 @@ _REMEDIES = {
 }
 
 
-def description(limit: rules.Limit) -> str:
-    """Return the rule of a limit in words, such as "at most 4 open leases"."""
+def description(limit: rules.Limit, private: Set[str] = frozenset()) -> str:
+    """Return the rule of a limit in words, such as "at most 4 open leases".
+
+    :param private: the names of properties that the reader may not see.
+    """
     words = _rule(limit)
     if limit.resource_type is not None and limit.pool is None:
         words += f', of the type {limit.resource_type}'
@@ -36,7 +40,8 @@ def description(limit: rules.Limit) -> str:
             limit.measure not in rules.OF_AMOUNTS or limit.unit != rules.RESOURCES):
         words += f', of {texts.plural(limit.pool)}'
     if limit.criteria != requirement.NOTHING:
-        words += f', with {limit.criteria}'
+        hides_criteria = limit.property_names & private
+        words += ', for some resources' if hides_criteria else f', with {limit.criteria}'
     if limit.hours is not None:
         words += ', within certain hours of the week'
     return f'{words}, for each user' if limit.per is rules.Per.USER else words
@@ -75,10 +80,14 @@ def unit_name(limit: rules.Limit, count: Any) -> str:
     return noun if count == 1 else texts.plural(noun)
 
 
-def sentence(breach: measures.Breach, request: holdings.Request, fit: fitting.Fit) -> str:
-    """Return the refusal of a request: the rule, what is used, what is left, what would fit."""
+def sentence(breach: measures.Breach, request: holdings.Request, fit: fitting.Fit,
+             private: Set[str] = frozenset()) -> str:
+    """Return the refusal of a request: the rule, what is used, what is left, what would fit.
+
+    :param private: the names of properties that the reader may not see.
+    """
     facts = f'{_facts(breach, request)} {_remedy(breach, fit)}'.rstrip()
-    return f'Limit "{breach.limit.name}" ({description(breach.limit)}): {facts}'
+    return f'Limit "{breach.limit.name}" ({description(breach.limit, private)}): {facts}'
 
 
 def _facts(breach: measures.Breach, request: holdings.Request) -> str:

@@ -9,6 +9,7 @@ import dataclasses
 
 from climate import errors
 from climate.db import limit_owners
+from climate.db import resource_properties
 from climate.domain import requirement
 from climate.domain.limits import fitting
 from climate.domain.limits import holdings as domain
@@ -96,7 +97,7 @@ class LimitChecks:
             found = holdings.ReadHoldings({}, {}, ())
         else:
             found = self._read(connection, subjects, locks)
-        return [self._refusal(subject, found) for subject in subjects]
+        return [self._refusal(connection, subject, found) for subject in subjects]
 
     def _read(self, connection, subjects, locks):
         if locks:
@@ -109,7 +110,7 @@ class LimitChecks:
             self._now, {allocation.resource_id for subject in subjects
                         for allocation in subject.chosen})
 
-    def _refusal(self, subject, found):
+    def _refusal(self, connection, subject, found):
         before = found.by_id.get(subject.before_id)
         others = tuple(each for key, each in found.by_id.items() if key != subject.before_id)
         request = domain.Request(
@@ -121,7 +122,8 @@ class LimitChecks:
             request = dataclasses.replace(request, before=None, others=(), after=(
                 dataclasses.replace(subject.after, resources=subject.needed)))
             broken = measures.breaches(self.limits, request)
-        return _error(broken, request) if broken else None
+        return _error(broken, request, private_names(
+            connection, [breach.limit for breach in broken])) if broken else None
 
     def _after(self, subject, before, found):
         if not found.facts and before is None:
@@ -141,12 +143,23 @@ def _is_plain(limit):
             and limit.pool is None and not limit.property_names)
 
 
-def _error(broken, request):
-    """Return the LimitExceeded of Breaches."""
+def private_names(connection, limits):
+    """Return the names of the properties in the criteria of limits that members may not see."""
+    return resource_properties.private_names(
+        connection, frozenset().union(*(limit.property_names for limit in limits)))
+
+
+def _error(broken, request, private):
+    """Return the LimitExceeded of Breaches.
+
+    :param private: the names of properties that members may not see.
+    """
     fits = [fitting.fit(breach, request) for breach in broken]
     figures = [limit_texts.details(breach, request, fit)
                for breach, fit in zip(broken, fits, strict=True)]
-    sentences = [limit_texts.sentence(breach, request, fit)
-                 for breach, fit in zip(broken, fits, strict=True)]
+    message, owner_message = (' '.join(
+        limit_texts.sentence(breach, request, fit, hidden)
+        for breach, fit in zip(broken, fits, strict=True)) for hidden in (frozenset(), private))
     never = any(fitting.alone(breach, request) for breach in broken)
-    return errors.LimitExceeded(' '.join(sentences), **figures[0], limits=figures, never=never)
+    return errors.LimitExceeded(message, owner_message=owner_message, **figures[0],
+                                limits=figures, never=never)
