@@ -8,6 +8,7 @@ from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
 from climate.api.controllers import leases
+from climate.api.controllers import limits
 from climate.api.controllers import maintenances
 from climate.api.controllers import offers
 from climate.api.controllers import plans
@@ -21,7 +22,7 @@ from climate.api.controllers import timeline
 from climate.api.controllers import usage
 
 _MODULES = (offers, subscriptions, maintenances, reservations, servers, availability, plans,
-            timeline, usage, energy, price_books, statements, audit, services)
+            timeline, usage, energy, limits, price_books, statements, audit, services)
 
 
 def document(plugins):

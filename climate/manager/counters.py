@@ -8,6 +8,7 @@ import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.domain import event_kinds
+from climate.domain.limits import rules
 
 #: The counted results of a try of an event. A try that must wait for the cloud is not counted.
 DONE, MOOT, RETRIED, GIVEN_UP = 'done', 'moot', 'retried', 'given_up'
@@ -48,6 +49,11 @@ class Counters:
         self._tasks = prometheus_client.Counter(
             'climate_task_runs', 'Runs of the periodic tasks of this manager, by task and result',
             ['task', 'result'], registry=None)
+        self._limit_refusals = prometheus_client.Counter(
+            'climate_limit_refusals', 'Requests that a limit of the limit book refused, by measure '
+            'of the limit', ['measure'], registry=None)
+        for measure in rules.Measure:
+            self._limit_refusals.labels(str(measure))
 
     def event(self, kind, result):
         """Count one try of an event."""
@@ -70,7 +76,14 @@ class Counters:
         """Count one run of a periodic task."""
         self._tasks.labels(name, 'failed' if failed else 'done').inc()
 
+    def limit_refusal(self, measure):
+        """Count one request that a limit refused.
+
+        :param measure: a ``rules.Measure`` as text.
+        """
+        self._limit_refusals.labels(measure).inc()
+
     def collect(self):
         """Yield the metrics, as prometheus_client expects them."""
-        for metric in (self._events, self._lateness, self._tasks):
+        for metric in (self._events, self._lateness, self._tasks, self._limit_refusals):
             yield from metric.collect()

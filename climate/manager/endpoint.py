@@ -33,6 +33,7 @@ from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
 from climate.manager.limits import books as limit_books
+from climate.manager.limits import reports as limit_reports
 from climate.manager.maintenance import maintenances
 from climate.manager.notifications import limit_notices
 from climate.manager.notifications import subscriptions
@@ -69,6 +70,8 @@ def _called_by_rpc(method):
             with call_guard.answered_within(seconds):
                 return method(self, context, **arguments)
         except errors.LimitReached as error:
+            if isinstance(error, errors.LimitExceeded):
+                self._core.counts.limit_refusal(error.kwargs['measure'])
             limit_notices.report_reached(self._core, context.project_id, error)
             raise
     wrapped = messaging.expected_exceptions(errors.ClimateError)(limited)
@@ -249,6 +252,9 @@ class Endpoint:
 
     def report_energy(self, context, query):
         return energy_reports.energy_report(self._core, query)
+
+    def report_limits(self, context, project_id, user_id, see_private):
+        return limit_reports.report(self._core, context, project_id, user_id, see_private)
 
     def get_timeline(self, context, query):
         return self._timelines.find(query)

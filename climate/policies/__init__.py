@@ -6,6 +6,7 @@ from climate.policies import base
 from climate.policies import energy
 from climate.policies import hosts
 from climate.policies import leases
+from climate.policies import limits
 from climate.policies import maintenances
 from climate.policies import offers
 from climate.policies import plans
@@ -19,8 +20,8 @@ from climate.policies import timeline
 from climate.policies import usage
 
 _MODULES = (base, leases, hosts, reservations, servers, services, offers, availability,
-            maintenances, usage, plans, price_books, statements, subscriptions, energy, timeline,
-            audit)
+            maintenances, usage, limits, plans, price_books, statements, subscriptions, energy,
+            timeline, audit)
 
 
 def list_rules():

@@ -28,6 +28,7 @@ from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if
+from climate.domain.limits import limit_reports
 from climate.domain.limits import rules as limit_rules
 from climate.rpc import wire
 
@@ -264,6 +265,13 @@ class ManagerClient:
     def report_utilisation(self, context: Context,
                            query: utilisation.UtilisationQuery) -> utilisation.UtilisationAnswer:
         """Return the ``utilisation.UtilisationAnswer`` to a ``utilisation.UtilisationQuery``."""
+
+    def report_limits(self, context: Context, project_id: str,
+                      user_id: str | None, see_private: bool) -> limit_reports.LimitReport:
+        """Return the ``limit_reports.LimitReport`` of a project, and of a user unless None.
+
+        :param see_private: whether the caller may see private properties in criteria.
+        """
 
     def report_energy(self, context: Context, query: energy.EnergyQuery) -> energy.EnergyAnswer:
         """Return the ``energy.EnergyAnswer`` to an ``energy.EnergyQuery``."""

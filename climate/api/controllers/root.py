@@ -13,6 +13,7 @@ from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
 from climate.api.controllers import leases
+from climate.api.controllers import limits
 from climate.api.controllers import maintenances
 from climate.api.controllers import offers
 from climate.api.controllers import plans
@@ -66,6 +67,7 @@ class V1Controller:
         self.timeline = timeline.TimelineController(parts)
         self.usage = usage.UsageController(parts)
         self.utilisation = usage.UtilisationController(parts)
+        self.limits = limits.LimitsController(parts)
         self.energy = energy.EnergyController(parts)
         self.resources = resources.ResourcesController(parts)
         self._plugins = parts.plugins
