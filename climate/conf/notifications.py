@@ -38,10 +38,10 @@ GROUP = group.Group('notifications', 'Notifications of users and projects, by su
                help='Days for which the log of a subscription keeps notifications that were '
                     'delivered or given up.'),
     cfg.IntOpt('limit_near_percent', default=80, min=0, max=100,
-               help='Percentage of a limit of Climate (leases that wait, subscriptions) at which '
-                    'a project is warned. It is warned again only after its use has dropped by '
-                    'at least 10 percent of the limit. 0: it is warned only when a request is '
-                    'refused.'),
+               help='Percentage of a limit of Climate (leases that wait, subscriptions, limits of '
+                    'the limit book) at which a project is warned. It is warned again only after '
+                    'its use has dropped by at least 10 percent of the limit. 0: it is warned only '
+                    'when a request is refused.'),
     cfg.IntOpt('limit_again_hours', default=24, min=1,
                help='Hours after which a project is warned again that it has reached the same '
                     'limit, if a request is refused then.'),

@@ -28,6 +28,7 @@ class HeldSearch:
     """A search for what limits count.
 
     :ivar project_id: the project whose leases and offers are read; None: of no project.
+    :ivar project_ids: projects whose leases and offers are read together.
     :ivar user_id: the user whose leases and offers are read; None: of no user.
     :ivar now: the present moment. Offers that have expired are left out.
     :ivar since: leases that were over before this moment are left out; None: all that are over.
@@ -45,6 +46,7 @@ class HeldSearch:
     resource_ids: tuple[int, ...] = ()
     pools: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    project_ids: tuple[str, ...] = ()
 
 
 def read(connection, search):
@@ -59,14 +61,27 @@ def read(connection, search):
         * CAPACITY: pool, capacity, the properties, and the number of resources in copies.
     """
     start, end = search.span
-    values = {'project': search.project_id, 'user': search.user_id, 'now': search.now,
-              'since': search.since, 'start': start, 'end': end,
+    values = {'project': search.project_id, 'projects': list(search.project_ids),
+              'user': search.user_id, 'now': search.now, 'since': search.since, 'start': start,
+              'end': end,
               'ids': list(search.resource_ids), 'pools': list(search.pools),
               **{f'name_{number}': name for number, name in enumerate(search.names)}}
     statement, used = _statement(
-        search.project_id is not None, search.user_id is not None, search.since is not None,
-        bool(search.resource_ids), bool(search.pools), len(search.names))
+        search.project_id is not None, bool(search.project_ids), search.user_id is not None,
+        search.since is not None, bool(search.resource_ids), bool(search.pools), len(search.names))
     return connection.execute(statement, {name: values[name] for name in used}).all()
+
+
+def project_ids(connection, since):
+    """Return the sorted ids of the projects with an offer, or with a lease that ended later.
+
+    :param since: leases that were over before this moment are ignored.
+    """
+    owners = sa.union(
+        sa.select(LEASES.c.project_id).where(
+            sa.or_(LEASES.c.ended_at.is_(None), LEASES.c.ended_at > since)),
+        sa.select(OFFERS.c.project_id))
+    return sorted(connection.execute(owners).scalars())
 
 
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
@@ -77,21 +92,22 @@ _TOUCHES = sa.and_(
 
 # Statements are cached, because building one costs more than running it. There are few forms.
 @functools.lru_cache(maxsize=256)
-def _statement(of_project, of_user, past, describes, capacities, names):
+def _statement(of_project, of_projects, of_user, past, describes, capacities, names):
     """Return (the statement, the names of its parameters)."""
     properties = [_value(number) for number in range(names)]
     parts, used = [], [f'name_{number}' for number in range(names)]
     owners = [(name, column) for wanted, name, column in (
-        (of_project, 'project', 'project_id'), (of_user, 'user', 'user_id')) if wanted]
+        (of_project, 'project', 'project_id'), (of_projects, 'projects', 'project_id'),
+        (of_user, 'user', 'user_id')) if wanted]
     for name, column in owners:
         used += [name, 'now', 'start', 'end']
-        owned = LEASES.c[column] == sa.bindparam(name)
+        owned = _owned(LEASES, column, name)
         parts.append(_leases(properties, owned, LEASES.c.ended_at.is_(None)))
         if past:
             used.append('since')
             parts.append(_leases(properties, owned, LEASES.c.ended_at > sa.bindparam(
                 'since', type_=tables.UtcDateTime)))
-        parts.append(_offers(properties, OFFERS.c[column] == sa.bindparam(name)))
+        parts.append(_offers(properties, _owned(OFFERS, column, name)))
     if describes:
         used.append('ids')
         parts.append(_select(RESOURCE, properties, {}).where(
@@ -100,6 +116,13 @@ def _statement(of_project, of_user, past, describes, capacities, names):
         used.append('pools')
         parts.append(_capacities(properties))
     return sa.union_all(*parts), frozenset(used)
+
+
+def _owned(table, column, name):
+    """Return the condition that the rows of a table belong to the owner, or owners, in `name`."""
+    if name == 'projects':
+        return table.c[column].in_(sa.bindparam(name, expanding=True))
+    return table.c[column] == sa.bindparam(name)
 
 
 def _value(number):

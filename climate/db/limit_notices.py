@@ -57,5 +57,16 @@ def delete_near(connection, project_ids, name):
         NEAR.c.limit_name == name, NEAR.c.project_id.in_(list(project_ids))))
 
 
+def names_near(connection):
+    """Return the set of the names of limits that a project has nearly reached."""
+    return set(connection.execute(sa.select(NEAR.c.limit_name).distinct()).scalars())
+
+
+def count_near(connection):
+    """Return the number of projects that have nearly reached a limit."""
+    return connection.execute(
+        sa.select(sa.func.count(NEAR.c.project_id.distinct()))).scalar_one()
+
+
 def _of(project_id, name):
     return NOTICES.c.project_id == project_id, NOTICES.c.limit_name == name

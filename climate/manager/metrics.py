@@ -15,6 +15,7 @@ from climate.db import deliveries
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
+from climate.db import limit_notices
 from climate.db import managers
 from climate.db import power
 from climate.db import resources
@@ -28,6 +29,7 @@ from climate.domain import subscriptions as domain
 from climate.manager import counters
 from climate.manager.energy import machines
 from climate.manager.energy import report
+from climate.manager.limits import books as limit_books
 from climate.manager.notifications import delivery
 from climate.manager.usage import gauges
 
@@ -93,6 +95,7 @@ class Collector:
             idle = idle_leases.count(connection)
             sick = stored.counts(connection)
             unbilled = bills.count_failed(connection)
+            near = limit_notices.count_near(connection)
             late = list(_backlog(self._core, connection, now))
         yield counters.gauge('climate_leases', 'Leases that are not deleted, by state', ['state'],
                              {state: by_state.get(state, 0) for state in lifecycle.STATES})
@@ -107,6 +110,12 @@ class Collector:
             'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
             'climate_billing_failed_leases', 'Leases whose last billing failed', value=unbilled)
+        book = limit_books.known(self._core, now)
+        yield prometheus.GaugeMetricFamily(
+            'climate_limits', 'Limits of the limit book that is valid now',
+            value=0 if book is None else len(book.limits))
+        yield prometheus.GaugeMetricFamily(
+            'climate_projects_near_limits', 'Projects that have used most of a limit', value=near)
         yield from gauges.families(self._core.database, now)
         if self._core.conf.energy.driver:
             yield from _power(self._core.database, now)

@@ -20,6 +20,7 @@ from climate.manager.leases import early_creations
 from climate.manager.leases import health_moves
 from climate.manager.leases import target_watch
 from climate.manager.leases import trust_reaper
+from climate.manager.limits import near
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
@@ -90,6 +91,9 @@ class Periodic:
                                conf.notifications.reminder_seconds),
             'report limits that are near': (functools.partial(limit_notices.report_near, core),
                                             limit_notices.PAUSE_SECONDS),
+            'report limits of the limit book that are near': (
+                functools.partial(self._if_eldest, functools.partial(near.report_near, core)),
+                near.PAUSE_SECONDS),
             'delete unused trusts': (trust_reaper.TrustReaper(core).reap, reaper_seconds),
             'delete early creations': (early_creations.EarlyCreationReaper(core).reap,
                                        reaper_seconds),

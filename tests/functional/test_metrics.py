@@ -16,11 +16,13 @@ from climate import errors
 from climate import version
 from climate.domain import event_kinds
 from climate.domain import lifecycle
+from climate.domain.limits import rules
 from climate.manager import counters
 from climate.manager import metrics
 from climate.manager import metrics_server
 from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
+from climate.manager.limits import near
 
 
 def read_samples(manager):
@@ -59,6 +61,26 @@ def test_series_with_known_labels_exist_at_zero_from_the_start(manager):
                  'events_running', 'clock_ahead_seconds'):
         assert found[name,] == 0
     assert found['database_up',] == 1
+
+
+def test_limits_and_their_refusals_are_counted(manager):
+    manager.enrol(2)
+    found = read_samples(manager)
+    assert (found['limits',], found['projects_near_limits',]) == (0, 0)
+    assert {str(measure): found['limit_refusals_total', measure] for measure in rules.Measure} == (
+        dict.fromkeys(map(str, rules.Measure), 0))
+    manager.client.create_limit_book(builders.an_admin(), None, {'limits': [
+        {'name': 'open', 'measure': 'open_leases', 'most': 1},
+        {'name': 'week', 'measure': 'lease_length', 'most': '7d'}]})
+    manager.book()
+    for _ in range(2):
+        with pytest.raises(errors.LimitExceeded):
+            manager.book()
+    near.report_near(manager.core, manager.clock())
+    found = read_samples(manager)
+    assert (found['limits',], found['projects_near_limits',]) == (2, 1)
+    assert found['limit_refusals_total', 'open_leases'] == 2
+    assert found['limit_refusals_total', 'lease_length'] == 0
 
 
 def test_metrics_count_results_and_lateness_of_events(manager):

@@ -55,9 +55,33 @@ def read(core, connection, limits, owner, span, now, resource_ids=()):
         user_id=user_id if rules.Per.USER in per else None, now=now,
         since=since if since < span[0] else None, span=tuple(between),
         resource_ids=tuple(sorted(set(resource_ids))),
-        pools=tuple(sorted({limit.pool for limit in limits
-                            if limit.measure is rules.Measure.POOL_SHARE})), names=names))
+        pools=_shared_pools(limits), names=names))
     return _parsed(core, rows, names, _units_of(limits))
+
+
+def since_of(limits, now):
+    """Return the moment before which limits count no lease that is over."""
+    return _reach(limits, (now, now))[0]
+
+
+def read_projects(core, connection, limits, project_ids, span, now):
+    """Return the ReadHoldings of several projects, by one statement.
+
+    The parameters are those of `read`.
+    """
+    names = _stored_names(core, limits)
+    since, *between = _reach(limits, span)
+    rows = held_resources.read(connection, held_resources.HeldSearch(
+        project_id=None, user_id=None, project_ids=tuple(project_ids), now=now,
+        since=since if since < span[0] else None, span=tuple(between),
+        pools=_shared_pools(limits), names=names))
+    return _parsed(core, rows, names, _units_of(limits))
+
+
+def _shared_pools(limits):
+    """Return the sorted names of the pools whose capacities limits need."""
+    return tuple(sorted({limit.pool for limit in limits
+                         if limit.measure is rules.Measure.POOL_SHARE}))
 
 
 def _stored_names(core, limits):

@@ -22,6 +22,9 @@ LOG = log.getLogger(__name__)
 
 #: The pause between two calls of `report_near`.
 PAUSE_SECONDS = 60
+_WAITING, _SUBSCRIPTIONS = 'waiting_per_project', 'subscriptions_per_project'
+#: The names of the limits that `report_near` checks.
+NAMES = frozenset({_WAITING, _SUBSCRIPTIONS})
 _REACHED, _NEAR = 'project.limit', 'project.limit_near'
 # The number of records that one transaction deletes.
 _BATCH = 500
@@ -87,9 +90,9 @@ def report_near(core, now):
         return 0
     total = 0
     for name, most, count, noun in (
-            ('waiting_per_project', core.conf.acquire.waiting_per_project, wait_queue.counts,
+            (_WAITING, core.conf.acquire.waiting_per_project, wait_queue.counts,
              'leases in the wait queue'),
-            ('subscriptions_per_project', core.conf.notifications.subscriptions_per_project,
+            (_SUBSCRIPTIONS, core.conf.notifications.subscriptions_per_project,
              subscriptions.by_project, 'subscriptions')):
         with cores.isolated('Limit %s', name):
             # A limit of 0 means that there is no limit, or that nothing can be used.
