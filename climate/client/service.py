@@ -12,6 +12,7 @@ from climate.client import energy
 from climate.client import hosts
 from climate.client import http
 from climate.client import leases
+from climate.client import limits
 from climate.client import maintenances
 from climate.client import offers
 from climate.client import plans
@@ -63,6 +64,7 @@ class Client:
         self.maintenances = maintenances.Maintenances(self.http)
         self.audit = audit.Audit(self.http)
         self.energy = energy.Energy(self.http)
+        self.limits = limits.Limits(self.http)
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)
         self.subscriptions = subscriptions.Subscriptions(self.http)

@@ -32,6 +32,7 @@ GROUPS: Sequence[tuple[str, Mapping[str, str]]] = (
         'usage': '',
         'utilisation': '',
         'energy': '',
+        'limit': 'How much a project may lease, and what is left',
         'statement': 'What the leases of a project cost in a month',
         'price-book': 'The prices of leases'}),
     ('Operation', {

@@ -88,6 +88,12 @@ def house(service, manager, clock, requests_mock, database):
     assert planned.code == 0, planned.err
     assert service('lease', 'set', 'waits', '--name', 'still-waits').code == 0
     manager.run()
+    manager.client.create_limit_book(builders.an_admin(), None, {
+        'limits': [{'name': LONG_NAME, 'measure': 'resource_hours', 'most': '123456789.123',
+                    'unit': 'vcpus', 'window': '90d12h30m', 'resource_type': 'physical:host',
+                    'criteria': '["==", "$interconnect", "infiniband-hdr200"]'}],
+        'extensions': [{'name': 'last-days-of-long-leases', 'within': '2d', 'most': '7d',
+                        'times': 3, 'total': '30d'}]})
     return service
 
 
@@ -96,7 +102,7 @@ LISTS = {
     'allocation list': (), 'availability': ('--hosts', '1-2', '--duration', '1h'),
     'backend list': (), 'calendar': (),
     'energy': (), 'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (),
-    'maintenance list': (), 'notification list': (), 'offer list': (),
+    'limit list': (), 'maintenance list': (), 'notification list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
     'property list': ('--detail', '--all'), 'property show': ('vcpus',),
     'resource list': ('--pool', 'host'),
