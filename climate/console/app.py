@@ -61,7 +61,7 @@ def build(conf, region=None, method=None):
     app.extensions['login'] = method or login.KeystoneLogin(conf)
     app.extensions['api'] = rest.Api(conf)
     app.jinja_env.globals.update(
-        t=texts.markup, moment=texts.moment, event=texts.event, asset=_asset,
+        t=texts.markup, moment=texts.moment, number=texts.number, event=texts.event, asset=_asset,
         navigation=_navigation, default_domain=conf.console.default_domain)
     guards.install(app)
     shares.install(app, conf.console.threads)

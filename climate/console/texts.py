@@ -41,6 +41,11 @@ def moment(iso):
         iso, times.for_people(iso)) if iso else ''
 
 
+def number(value):
+    """Return a number for people, with at most two digits after the point; '' for None."""
+    return '' if value is None else f'{value:,.2f}'.rstrip('0').rstrip('.')
+
+
 def event(what):
     """Return the words of an entry of a history; unknown ones stay as they are."""
     return all_texts().get(f'event.{what}', what.replace('_', ' '))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of capacity: utilisation, forecast, usage, energy, the wait queue and statements."""
+"""The page of capacity: utilisation, forecast, usage, limits, energy, wait queue, statements."""
 import csv
 import io
 import re
@@ -28,7 +28,8 @@ def show():
     return flask.render_template(
         'capacity.html', pools=rest.pool_names(), figures=_FIGURES,
         usage=client.usage.report(group_by=['type']), waiting=_waiting(client),
-        energy=rest.allowed(client.energy.report, None), statements=client.statements.list())
+        energy=rest.allowed(client.energy.report, None),
+        limits=rest.allowed(client.limits.report, None), statements=client.statements.list())
 
 
 @blueprint.get('/energy.csv')

@@ -10,6 +10,7 @@ import {DurationField, MomentField} from '../time_fields.js';
 import {exactDuration, now, seconds, typed, words} from '../times.js';
 import {onZone} from '../zones.js';
 import {isNow, showAnswer, showNoAnswer} from './answer.js';
+import {Limits, fieldsOf} from './limits.js';
 import {ReservationCards} from './reservation_cards.js';
 import {priceWords, refusal} from './words.js';
 
@@ -33,6 +34,7 @@ const end = new MomentField(form.end, start);
 const length = new DurationField(form.duration, startOrNow);
 const notAfter = new MomentField(form.not_after);
 const cards = new ReservationCards(schemas, () => changed());
+const limits = new Limits();
 let counting = new AbortController();
 // Whether the service refused the form as it is; its reason stays until the form changes.
 let refused = false;
@@ -111,11 +113,15 @@ async function warnOfLimit({offers}) {
 function showProblem(error) {
   clearProblems();
   const input = error.input ?? form.elements.namedItem(FIELDS[error.details?.field] ?? '')
-    ?? cards.inputOf(error);
+    ?? cards.inputOf(error) ?? inputOfLimit(error);
   if (input) showAt(input, error.message.replace(`${error.details?.field}: `, ''));
   else element('problem').textContent = error.message;
   return input;
 }
+
+/** Return the input that a broken limit is about; undefined if there is none. */
+const inputOfLimit = ({details = {}}) => fieldsOf(details, Boolean(form.end.value)).map((name) => (
+  FIELDS[name] ? form.elements.namedItem(name) : cards.inputNamed(name))).find(Boolean);
 
 function clearProblems() {
   clearAll(form);
@@ -197,6 +203,7 @@ async function doing(action) {
 }
 
 const countSoon = calm(count, PAUSE_MS);
+const showLimits = () => limits.show(cards.taken(), Boolean(form.acquire.value));
 
 /** What was checked is not what the form says any more. */
 function changed() {
@@ -207,6 +214,7 @@ function changed() {
   for (const part of document.querySelectorAll('[data-acquire]')) {
     part.hidden = part.dataset.acquire !== form.acquire.value;
   }
+  showLimits();
   countSoon();
 }
 
@@ -247,6 +255,7 @@ function begin() {
   });
   // Without its listener, the button would load the page again, and lose what was typed.
   element('check').disabled = false;
+  limits.load().then(showLimits);
   changed();
 }
 

@@ -80,7 +80,16 @@ export class ReservationCards {
   inputOf({details = {}, code = ''}) {
     const key = code.includes('property') || code.includes('requirement')
       ? 'resource_properties' : String(details.field ?? '').split('.').at(-1);
-    return this.cards.map(({fields}) => fields.inputOf(key)).find(Boolean);
+    return this.inputNamed(key);
+  }
+
+  /** Return the first input of a key in any reservation; undefined if none has it. */
+  inputNamed(key) { return this.cards.map(({fields}) => fields.inputOf(key)).find(Boolean); }
+
+  /** Return the type of each reservation with the names of its pools. */
+  taken() {
+    return this.cards.map(({fields: {type}}) => ({type,
+      pools: (this.schemas[type]['x-climate-pools'] ?? []).map(({name}) => name)}));
   }
 }
 
