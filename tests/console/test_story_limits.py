@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stories of a member whose project has limits: the form, the refusals, the page of capacity."""
-import threading
-
-from dogpile import cache
-from oslo_config import cfg
 import pytest
 from support import browser
 import test_accessible
-from werkzeug import serving
-
-from climate import conf as configuration
-from climate.console import app
-from climate.console import login
 
 EVIL = '<img src=x onerror=document.title="x">'
 HOST = {'resource_type': 'physical:host'}
@@ -26,36 +17,24 @@ BOOK = {'limits': [
 
 
 @pytest.fixture(scope='module')
-def member_console(standalone):
-    """The Standalone of a member of the project physics, with a console of its own."""
-    conf = configuration.register(cfg.ConfigOpts())
-    conf([], project='climate', default_config_files=[], default_config_dirs=[])
-    token = 'eve:physics:member,reader'
-    key = login.KeyLogin(login.Identity(token, standalone.url, 'eve', 'eve', 'physics', 'physics',
-                                        ('member', 'reader')))
-    pages = app.build(conf, cache.make_region().configure('dogpile.cache.memory'), key)
-    server = serving.make_server('127.0.0.1', 0, pages, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield browser.Standalone(f'http://127.0.0.1:{server.port}/login?key={key.key}',
-                             standalone.url, token)
-    server.shutdown()
-    thread.join()
+def console(standalone):
+    """The console of eve, a member of the project physics."""
+    with browser.console_of(standalone, 'eve', 'physics', 'member', 'reader') as found:
+        yield found
 
 
 @pytest.fixture
-def page(page, chromium, member_console):
+def page(page, chromium, console):
     """A Page of a member whose project has the limits of BOOK and two hosts for an hour."""
     admin = page.standalone
     admin.client.limit_books.create(BOOK)
-    member_console.lease('first', 2, duration='1h')
-    found = browser.Page(chromium, member_console)
+    console.lease('first', 2, duration='1h')
+    found = browser.Page(chromium, console)
     found.log_in()
     yield found
     admin.client.limit_books.create({'limits': []})
     admin.end_all()
     assert found.complaints() == []
-
 
 
 def test_the_form_has_the_limits_that_apply_to_what_is_chosen(page):
