@@ -33,6 +33,7 @@ GOAL_GROWTH = 1.2
 # maintenance, and their power.
 # Of pages also the bytes of their rows, which may end them early.
 GOAL_STATEMENTS = {'one lease': 5, 'a page of leases': 6, 'a later page of leases': 7,
+                   'a page of leases by start': 6, 'a page of leases by status': 6,
                    'a page of hosts': 5}
 
 
@@ -60,6 +61,9 @@ def asked(ids):
         'a page of leases': lambda: (f'/v1/leases?limit={PAGE}', PAGE),
         'a later page of leases': lambda: (
             f'/v1/leases?limit={PAGE}&marker={made.choice(ids[:-PAGE])}', None),
+        'a page of leases by start': lambda: (
+            f'/v1/leases?limit={PAGE}&sort=start:desc', PAGE),
+        'a page of leases by status': lambda: (f'/v1/leases?limit={PAGE}&sort=status', PAGE),
         'a page of hosts': lambda: (
             f'/v1/os-hosts?limit={PAGE}&marker={made.randrange(PAGE)}', PAGE)}
 

@@ -30,8 +30,7 @@ def find(connection, query, now):
 
     :raises LeaseNotFound: the marker is not the id of a lease.
     """
-    statement = leases.SELECT.where(*_conditions(query, now))
-    statement = _paged(connection, statement, query)
+    statement = _paged(connection, query, list(_conditions(query, now)))
     rows, end = pages.read(connection, statement, _SIZE, query.most_bytes)
     return leases.whole(connection, rows, shown=True) + end
 
@@ -139,7 +138,8 @@ def _sort_key(name, query):
     return columns[name]
 
 
-def _paged(connection, statement, query):
+def _paged(connection, query, conditions):
+    """Return the statement that reads the page of a query of the leases that meet conditions."""
     # The id makes the order total, so that a marker names exactly one position. It has the
     # direction of the last key, so that an index can be read backwards.
     keys = [(_sort_key(name, query), up) for name, up in query.sort]
@@ -147,10 +147,15 @@ def _paged(connection, statement, query):
     # deleted_at is NULL for all leases that are not deleted. It is a sort key only because
     # PostgreSQL then recognizes the order of an index.
     first = [] if query.deleted else [(LEASES.c.deleted_at, keys[0][1])]
-    statement = statement.order_by(*(key.asc() if up else key.desc() for key, up in first + keys))
+    order = [key.asc() if up else key.desc() for key, up in first + keys]
     if query.marker is not None:
-        statement = statement.where(*_beyond(connection, query, keys))
-    return statement.limit(query.limit) if query.limit is not None else statement
+        conditions += _beyond(connection, query, keys)
+    if query.limit is None:
+        return leases.SELECT.where(*conditions).order_by(*order)
+    # Only ids are sorted. SQLite would compute and sort the columns of all leases that meet the
+    # conditions, if no index has the order.
+    page = sa.select(LEASES.c.id).where(*conditions).order_by(*order).limit(query.limit).subquery()
+    return leases.SELECT.join(page, page.c.id == LEASES.c.id).order_by(*order)
 
 
 def _beyond(connection, query, keys):

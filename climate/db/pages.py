@@ -18,7 +18,8 @@ def read(connection, statement, size, most_bytes):
     """
     if most_bytes is None:
         return connection.execute(statement).all(), []
-    sizes = connection.execute(statement.with_only_columns(size)).scalars().all()
+    sizes = connection.execute(
+        statement.with_only_columns(size, maintain_column_froms=True)).scalars().all()
     count = _fitting(sizes, most_bytes)
     end = [EARLY_END] if count < len(sizes) else []
     return connection.execute(statement.limit(count)).all() if count else [], end

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of a timeline: the allocations of a pool, and the leases that wait."""
 import collections
-import typing
 
 import sqlalchemy as sa
 
@@ -9,14 +8,12 @@ from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import by_keys
 from climate.db import tables
-from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import timeline
 
 ACQUISITIONS = tables.ACQUISITIONS
 ALLOCATIONS = tables.ALLOCATIONS
 LEASES = tables.LEASES
-OFFERS = tables.OFFERS
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 WINDOWS = tables.MAINTENANCE_WINDOWS
@@ -35,30 +32,6 @@ _ALLOCATED = (
            allocations.TOUCHES)
     .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
     .limit(sa.bindparam('most')))
-# Allocations without their leases: a join with four tables costs more than all else. Callers who
-# see only that others have a resource need few leases, and many leases are read faster on their
-# own.
-_PLAIN = (
-    sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start,
-              ALLOCATIONS.c.end)
-    .join_from(ALLOCATIONS, RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
-    .where(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.withdrawn_at.is_(None),
-           allocations.TOUCHES)
-    .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
-    .limit(sa.bindparam('most')))
-_START, _END = (sa.bindparam(name, type_=tables.UtcDateTime) for name in ('start', 'end'))
-_LEASED = (
-    sa.select(RESERVATIONS.c.id, LEASES.c.id.label('lease_id'), LEASES.c.project_id, LEASES.c.state,
-              LEASES.c.task, LEASES.c.start.label('lease_start'), LEASES.c.deleted_at)
-    .join_from(LEASES, RESERVATIONS, RESERVATIONS.c.lease_id == LEASES.c.id)
-    .where(LEASES.c.start < _END,
-           sa.or_(LEASES.c.end > _START, LEASES.c.ended_at.is_(None), LEASES.c.ended_at > _START)))
-_OWN = _LEASED.where(LEASES.c.project_id == sa.bindparam('project'))
-_WINDOWS = sa.select(WINDOWS.c.id).where(WINDOWS.c.start < _END, WINDOWS.c.end > _START)
-_OFFERED = sa.select(OFFERS.c.request).where(
-    OFFERS.c.place.is_not(None), OFFERS.c.start < _END, OFFERS.c.end > _START)
-#: The lease of an allocation of another project.
-HIDDEN = ''
 # Leases in the wait queue come before best-effort leases, which are not in the queue.
 _OUTSIDE = sa.case((ACQUISITIONS.c.waits_for == acquisitions.QUEUE, 0), else_=1)
 _WAITING = (
@@ -86,54 +59,6 @@ _MAINTENANCE_ENDS = (
            ALLOCATIONS.c.end > sa.bindparam('now'))
     .group_by(ALLOCATIONS.c.resource_id))
 _AT_ONCE = 2_000
-# At most this number of allocations is read with their leases in one statement.
-_FEW = 5_000
-
-
-class AllocatedRow(typing.NamedTuple):
-    """A row that `allocated_for` returns, with the names of those of `allocated`."""
-
-    reservation_id: str
-    resource_id: int
-    start: object
-    end: object
-    window_id: str | None = None
-    lease_id: str | None = None
-    project_id: str | None = None
-    state: str | None = None
-    task: str | None = None
-    lease_start: object = None
-    deleted_at: object = None
-
-
-def allocated_for(connection, query, most):
-    """Return rows like those of `allocated`, for the caller of a ``timeline.TimelineQuery``.
-
-    If the caller does not see a lease, its lease_id is HIDDEN, and its other columns are None.
-    """
-    span = {'start': query.start, 'end': query.end}
-    plain = connection.execute(_PLAIN, {**span, 'pool': query.pool, 'most': most}).all()
-    if query.everybody and len(plain) <= _FEW:
-        return allocated(connection, query.pool, query.start, query.end, most)
-    if query.everybody:
-        leased = connection.execute(_LEASED, span)
-    else:
-        leased = connection.execute(_OWN, {**span, 'project': query.project_id})
-    own = {row[0]: row[1:] for row in leased}
-    windows = set(connection.execute(_WINDOWS, span).scalars())
-    offered = {each['id'] for request in connection.execute(_OFFERED, span).scalars()
-               for each in request}
-    rows = []
-    for row in plain:
-        key = row[0]
-        if key in own:
-            rows.append(AllocatedRow(*row, None, *own[key]))
-        elif key in windows:
-            rows.append(AllocatedRow(*row, key))
-        else:
-            hidden = key not in offered and not health.is_block(key)
-            rows.append(AllocatedRow(*row, None, HIDDEN if hidden else None))
-    return rows
 
 
 def allocated(connection, pool, start, end, most):

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The timeline of a pool: its resources, and bars for the leases on them."""
-from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
 import datetime
-import typing
 
 from climate.domain import texts
 
@@ -40,8 +37,8 @@ class TimelineQuery:
     :ivar hidden: whether the criteria may name resources and private properties.
     :ivar project_id: the project of the caller.
     :ivar everybody: whether bars name the leases of other projects too.
-    :ivar resolution: the resolution in seconds, for `merged` and `named`. 0: nothing is merged, and
-        each bar names its lease.
+    :ivar resolution: the resolution in seconds. Shorter bars that follow each other are merged, and
+        short bars do not name their leases. 0: nothing is merged, and each bar names its lease.
     """
 
     pool: str
@@ -101,24 +98,6 @@ class WaitingLease:
     reason: texts.Text | None = None
 
 
-class Bar(typing.NamedTuple):
-    """The use of a resource from one second to another.
-
-    :ivar kind: one of KINDS.
-    :ivar status: the status of the lease; None if the caller may not see the lease.
-    :ivar lease_id: the id of the lease; None if the caller may not see the lease.
-    :ivar open_ended: whether the end is unknown. `end` is the end of the timeline then.
-    """
-
-    resource_id: int
-    start: int
-    end: int
-    kind: str
-    status: str | None = None
-    lease_id: str | None = None
-    open_ended: bool = False
-
-
 @dataclasses.dataclass(frozen=True)
 class Timeline:
     """The answer to a TimelineQuery.
@@ -158,64 +137,3 @@ class Timeline:
     more_wait: bool = False
     changes: int | None = None
     until: datetime.datetime | None = None
-
-
-def merged(bars: Sequence[Bar], resolution: int) -> list[Bar]:
-    """Merge consecutive bars of a resource if they last less than a resolution in total.
-
-    The gaps between the bars count too. So a picture with one pixel for each resolution shows the
-    same. Absences merge only with absences of the same kind.
-
-    :param bars: bars, sorted by resource and start.
-    :param resolution: the resolution in seconds.
-    """
-    if resolution == 0:
-        return list(bars)
-    result: list[Bar] = []
-    # {kind of absence, or None for other bars: index in `result` of the last such bar}
-    last_places: dict[str | None, int] = {}
-    for bar in bars:
-        layer = bar.kind if bar.kind in ABSENCES else None
-        place = last_places.get(layer, -1)
-        last = result[place] if place >= 0 else bar
-        if (place >= 0 and last.resource_id == bar.resource_id
-                and not (last.open_ended or bar.open_ended)
-                and max(last.end, bar.end) - last.start < resolution):
-            same = (last.lease_id, last.kind) == (bar.lease_id, bar.kind)
-            result[place] = Bar(last.resource_id, last.start, max(last.end, bar.end),
-                                last.kind if same else SEVERAL, last.status if same else None,
-                                last.lease_id if same else None)
-        else:
-            last_places[layer] = len(result)
-            result.append(bar)
-    return result
-
-
-def named(bars: Sequence[Bar], resolution: int, all_named: int = ALL_NAMED) -> list[str]:
-    """Return the ids of the leases that are named, in the order of their bars.
-
-    :param all_named: if there are more bars, only leases with a bar of at least NAMED_RESOLUTIONS
-        resolutions are named.
-    """
-    least = NAMED_RESOLUTIONS * resolution if len(bars) > all_named else 0
-    return [*dict.fromkeys(bar.lease_id for bar in bars
-                           if bar.lease_id is not None and bar.end - bar.start >= least)]
-
-
-def columns(bars: Iterable[Bar], lanes: Mapping[int, int], leases: Mapping[str, int],
-            epoch: int) -> dict[str, tuple[typing.Any, ...]]:
-    """Return the columns of a Timeline, and its words, as {name of the field: values}.
-
-    :param lanes: {resource id: its index}.
-    :param leases: {lease id: its index} of the named leases.
-    :param epoch: the second from which starts and ends are counted.
-    """
-    kinds = {kind: index for index, kind in enumerate(KINDS)}
-    words: dict[str | None, int] = {None: -1}
-    rows = [(lanes[bar.resource_id], bar.start - epoch,
-             None if bar.open_ended else bar.end - epoch, kinds[bar.kind],
-             words.setdefault(bar.status, len(words) - 1), leases.get(bar.lease_id or '', -1))
-            for bar in bars]
-    names = ('lanes', 'starts', 'ends', 'kinds', 'statuses', 'of_leases')
-    by_name = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
-    return {**by_name, 'words': tuple(word for word in words if word is not None)}

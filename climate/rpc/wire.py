@@ -12,6 +12,8 @@ from typing import Any
 # The package of the modules of records.
 _RECORDS = 'climate.domain.'
 
+_SCALARS = {int, float, str, bool, types.NoneType}
+
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]
 
@@ -73,8 +75,22 @@ def _moment(data: Any) -> datetime.datetime:
 @functools.cache
 def _written(cls: type) -> tuple[str, ...]:
     """Return the names of the fields that must be converted for JSON."""
+    hints = typing.get_type_hints(cls)
     return tuple(name for name, read in _readers(cls).items()
-                 if read is not _unchanged and name not in _staying(cls))
+                 if read is not _unchanged and name not in _staying(cls)
+                 and not _is_json(hints[name]))
+
+
+def _is_json(hint: Any) -> bool:
+    """Return whether values of a type are sequences of plain values, which JSON has itself.
+
+    To convert each element takes a second for the columns of a large timeline.
+    """
+    parts = [part for part in typing.get_args(hint) if part is not Ellipsis]
+    if typing.get_origin(hint) not in (list, tuple) or not parts:
+        return False
+    return {scalar for part in parts for scalar in (
+        typing.get_args(part) if isinstance(part, types.UnionType) else (part,))} <= _SCALARS
 
 
 @functools.cache

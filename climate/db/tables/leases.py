@@ -41,13 +41,15 @@ LEASES = sa.Table(
     # The end of the lease for which its project was notified that it can be extended; null: none.
     sa.Column('extension_open_for', base.UtcDateTime),
     *base.stamps(),
-    # Lists of leases that are not deleted are sorted by creation time, and may be limited to a
-    # project or a state. A search by name needs no order. SQLite has no statistics by default, so
-    # it chooses the index with the most columns that the query compares.
+    # Lists of leases that are not deleted are sorted by creation time, name, start or end, and may
+    # be limited to a project or a state. A search by name needs no order. SQLite has no statistics
+    # by default, so it chooses the index with the most columns that the query compares.
     sa.Index(None, 'project_id', 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'project_id', 'deleted_at', 'state', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
+    *(sa.Index(None, *columns, key, 'id') for key in ('name', 'start', 'end')
+      for columns in (('project_id', 'deleted_at'), ('deleted_at',))),
     sa.Index(None, 'name', 'project_id', 'deleted_at'),
     sa.Index(None, 'trust_id'),
     # Usage reads the leases that were over after a moment, and those that are late to end.

@@ -2,30 +2,19 @@
 """The timeline of a pool: its resources, their allocations over time, and waiting leases."""
 import dataclasses
 
-from climate import errors
-from climate.db import absences
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import timeline_rows
-from climate.domain import health
-from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.domain import selection
-from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import timeline
 from climate.domain import usage_figures
-from climate.domain import utilisation
 from climate.manager import owner_names
 from climate.manager.booking import criteria
+from climate.manager.pools import timeline_allocations
+from climate.manager.pools import timeline_bars
 from climate.plugins import base
-
-# {cause of an absence: kind of the bars that show it}
-_CAUSES = {
-    utilisation.OUT_OF_ORDER: timeline.OUT_OF_ORDER, utilisation.ASLEEP: timeline.ASLEEP,
-    utilisation.SICK: timeline.OUT_OF_ORDER, utilisation.MAINTAINED: timeline.MAINTENANCE}
-# The kind and the end of the absence during a maintenance that runs now.
-_MAINTAINED_NOW = (utilisation.MAINTAINED, None)
 
 
 class Timelines:
@@ -48,19 +37,19 @@ class Timelines:
         with self._core.database.reader() as connection:
             change_count = self._counts.read(connection)
             shown = self._resources(connection, query)
-            bars, until = _bars(connection, query, {resource.id for resource in shown}, now)
-            bars = timeline.merged(bars, query.resolution)
-            ids = timeline.named(bars, query.resolution)
-            found = timeline_rows.leases(connection, ids)
-            leases = owner_names.named(connection, [found[key] for key in ids])
+            found = timeline_allocations.find(connection, query,
+                                              [resource.id for resource in shown], now)
+            bars = timeline_bars.merged(found.bars, query.resolution)
+            numbers = timeline_bars.named(bars, query.resolution)
+            ids = [found.lease_id(number) for number in numbers]
+            known = timeline_rows.leases(connection, ids)
+            leases = owner_names.named(connection, [known[key] for key in ids])
             waiting, has_more = self._waiting(connection, query)
-        lease_places = {key: place for place, key in enumerate(ids)}
-        resource_places = {resource.id: place for place, resource in enumerate(shown)}
         return timeline.Timeline(
             query.start, query.end, now, tuple(shown), tuple(leases),
-            waiting=waiting, more_wait=has_more, changes=change_count, until=until,
-            **timeline.columns(bars, resource_places, lease_places,
-                               usage_figures.second(query.start)))
+            waiting=waiting, more_wait=has_more, changes=change_count, until=found.until,
+            **timeline_bars.columns(bars, [resource.id for resource in shown], numbers,
+                                    found.words, usage_figures.second(query.start)))
 
     def _waiting(self, connection, query):
         """Return (the first WaitingLeases of a pool, whether there are more)."""
@@ -106,85 +95,3 @@ class Timelines:
 def _shown_resource(resource, private):
     return timeline.TimelineResource(resource.id, resource.name, resource.reservable, {
         name: text for name, text in resource.properties.items() if name not in private})
-
-
-def _bars(connection, query, ids, now):
-    """Return the Bars of the resources `ids`, ordered by resource and start, and when they change.
-
-    :returns: (the Bars, the first moment at which they differ although the database does not).
-    :raises BadField: there are too many bars.
-    """
-    most = timeline.MOST_BARS + 1
-    rows = timeline_rows.allocated_for(connection, query, most)
-    gone = absences.with_causes(connection, query.start, query.end, query.pool,
-                                most - len(rows))
-    if len(rows) + sum(map(len, gone.values())) > timeline.MOST_BARS:
-        raise errors.BadField(field='end', reason=(
-            f'there are more than {timeline.MOST_BARS} allocations and absences in this span: ask '
-            'for a shorter one.'))
-    statuses = {}
-    bars = [_bar(row, query, now, statuses) for row in rows if row.resource_id in ids
-            and (row.lease_id is not None or not _is_absence(row, now))]
-    planned = (timeline_rows.maintenance_ends(connection, query.pool, now)
-               if _MAINTAINED_NOW in {span[::2] for spans in gone.values() for span in spans}
-               else {})
-    for resource_id, spans in gone.items():
-        if resource_id in ids:
-            bars += _absences(resource_id, spans, query, resource_id in planned)
-    return (sorted(bars, key=lambda bar: (bar.resource_id, bar.start)),
-            _until(rows, planned.values(), now))
-
-
-def _until(rows, planned_ends, now):
-    """Return the first moment after `now` at which the same rows are shown differently, or None.
-
-    The status of a pending lease changes at its start. A maintenance has no planned end any more
-    after it.
-    """
-    moments = [row.end if row.lease_start is None else row.lease_start for row in rows
-               if row.window_id is not None or row.state == lifecycle.PENDING]
-    return min((moment for moment in (*moments, *planned_ends) if moment > now), default=None)
-
-
-def _absences(resource_id, spans, query, is_maintained):
-    """Yield the Bars of the absences of a resource.
-
-    :param spans: [(kind, start, end)]; end None: the absence continues.
-    :param is_maintained: whether a maintenance window runs now. Its allocation has the planned end.
-    """
-    second = usage_figures.second
-    for kind, start, end in spans:
-        if not (is_maintained and (kind, end) == _MAINTAINED_NOW):
-            yield timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind],
-                               open_ended=end is None)
-
-
-def _is_absence(row, now):
-    """Return whether an allocation marks an unhealthy resource or an overdue maintenance.
-
-    The timeline shows these as absences.
-    """
-    return health.is_block(row.reservation_id) or (row.window_id is not None and row.end <= now)
-
-
-def _bar(row, query, now, statuses):
-    """Return the Bar of an allocation, which may hide the lease of another project.
-
-    :param statuses: the known status words, by what they depend on; they are added here.
-    """
-    start, end = usage_figures.second(row.start), usage_figures.second(row.end)
-    if row.lease_id is None:
-        return timeline.Bar(row.resource_id, start, end, (
-            timeline.OFFER if row.window_id is None else timeline.MAINTENANCE))
-    if row.lease_start is None:
-        # The lease is of another project, or it began or ended to exist during the reading.
-        return timeline.Bar(row.resource_id, start, end, timeline.OTHERS)
-    own = row.project_id == query.project_id
-    kind = timeline.OWN if own else timeline.OTHERS
-    # Only callers who see everything see a deleted lease.
-    if not query.everybody and (not own or row.deleted_at is not None):
-        return timeline.Bar(row.resource_id, start, end, kind)
-    key = (row.state, row.task, row.lease_start <= now)
-    if key not in statuses:
-        statuses[key] = status_words.words(row.state, row.task, row.lease_start, now)[1]
-    return timeline.Bar(row.resource_id, start, end, kind, statuses[key], row.lease_id)

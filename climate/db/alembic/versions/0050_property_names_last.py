@@ -4,7 +4,7 @@ from alembic import op
 
 revision = '0050'
 # The contraction is the last revision. A new expansion goes before it.
-down_revision = '0046'
+down_revision = '0049'
 phase = 'contract'
 
 
