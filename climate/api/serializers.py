@@ -67,7 +67,7 @@ class ResourceSerializer:
         return as_text(data.get('properties', {})), data.get('reservable')
 
     def out_of_order(self, data):
-        """Return why a body takes a resource out of order, from REST 1.1 on.
+        """Return why a body takes a resource out of service, from REST 1.1 on.
 
         '' means that the resource is healthy again. None means that the body does not say.
         """

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import os
 import sys
+import traceback
 import typing
 
 from climate import version
@@ -24,6 +25,8 @@ if typing.TYPE_CHECKING:
     from climate.client import service
 
 SHELLS = ('bash', 'zsh', 'fish')
+#: The environment variable that names a file for the errors of completions.
+LOG_VARIABLE = 'CLIMATE_COMPLETION_LOG'
 # These decide what the service answers; passwords are not needed to tell callers apart.
 _SECRET = ('password', 'secret', 'passcode')
 _POOLS = ('host', 'address', 'segment', 'backend')
@@ -49,15 +52,24 @@ def script(shell: str) -> str:
 def answer(environ: Mapping[str, str]) -> typing.NoReturn:
     """Print the completions of the line in the environment, and exit."""
     sys.stdin = open(os.devnull)    # noqa: SIM115 - until the program ends
-    with contextlib.suppress(Exception):
+    try:
         argcomplete = _argcomplete()
         line, point = environ.get('COMP_LINE', ''), int(environ.get('COMP_POINT') or 0)
         words = argcomplete.split_line(line, point)[3][1:]
         argcomplete.autocomplete(
             parser_of(words, environ), always_complete_options=False,
             default_completer=argcomplete.completers.SuppressCompleter())
-    # Also after an error: a shell shows no message of a completion.
+    except Exception:    # noqa: BLE001 - a shell shows no message of a completion
+        _log_error(environ)
     os._exit(1)
+
+
+def _log_error(environ: Mapping[str, str]) -> None:
+    """Append the traceback of the present error to the file that a variable names."""
+    path = environ.get(LOG_VARIABLE)
+    if path:
+        with contextlib.suppress(OSError), open(path, 'a', encoding='utf-8') as log:
+            traceback.print_exc(file=log)
 
 
 def parser_of(words: Sequence[str], environ: Mapping[str, str]) -> argparse.ArgumentParser:

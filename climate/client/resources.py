@@ -114,7 +114,7 @@ class Resources:
         :param properties: properties to set.
         :param unset: names of properties to remove.
         :param reservable: whether new leases can get the resource; None changes nothing.
-        :param out_of_order: why the resource is out of order; None changes nothing.
+        :param out_of_order: why the resource is out of service; None changes nothing.
         :param in_order: True: it is healthy again, and not in quarantine.
         :raises BadValue: there is nothing to change.
         """

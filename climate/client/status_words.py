@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status words of leases, from REST 1.1 on, and of leased servers."""
+"""The status words of leases, from REST 1.1 on, of leased servers, and of resources."""
 
 LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'updating',
          'terminating', 'terminated', 'deleting', 'timedout', 'error')
@@ -20,3 +20,11 @@ ENDING = 'ending'
 ENDED = 'ended'
 ERROR = 'error'
 SERVER = (RESERVED, ACTIVE, ENDING, ENDED, ERROR)
+
+# {state of a resource, or figure of utilisation: its words for people, if they differ}
+_OF_RESOURCES = {'out_of_order': 'out of service', 'quarantined': 'in quarantine'}
+
+
+def of_resource(state: str) -> str:
+    """Return the words for people of the state of a resource, or of a figure of utilisation."""
+    return _OF_RESOURCES.get(state, state.replace('_', ' '))

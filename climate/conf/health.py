@@ -23,8 +23,8 @@ GROUP = group.Group('health', 'The health of resources', (
     cfg.IntOpt('quarantine_minutes', default=1440, min=0,
                help='Minutes for which a resource is in quarantine after a swap: no new lease gets '
                     'it, and running leases keep it. A swap by a member leads to a quarantine '
-                    'only if the resource is sick or out of order, or if quarantine_projects is '
-                    'reached. Reports of members count for the same time. 0: the quarantine '
+                    'only if the resource is sick or out of service, or if quarantine_projects '
+                    'is reached. Reports of members count for the same time. 0: the quarantine '
                     'lasts until an operator says that the resource is healthy, and reports '
                     'count for 24 hours.'),
     cfg.IntOpt('quarantine_projects', default=2, min=0,

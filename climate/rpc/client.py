@@ -347,12 +347,12 @@ class ManagerClient:
 
         :param properties: {property: text, or None to remove the property}.
         :param reservable: whether the resource can be leased; None: no change.
-        :param out_of_order: why the resource is out of order; '': it is healthy; None: no change.
+        :param out_of_order: why the resource is out of service; '': it is healthy; None: no change.
         """
 
     def set_out_of_order(self, context: Context, pool: str, resource_id: int,
                          reason: str) -> records.Resource:
-        """Take a resource out of order for `reason`; return the Resource.
+        """Take a resource out of service for `reason`; return the Resource.
 
         :param reason: '': the resource is healthy again.
         """

@@ -12,6 +12,7 @@ from cliff import columns
 
 from climate import version
 from climate.client import errors
+from climate.client import status_words
 from climate.client import times
 
 _BLOCKS = '▁▂▃▄▅▆▇█'
@@ -85,7 +86,7 @@ def plot_pools(path: str, pools: Sequence[Mapping[str, typing.Any]]) -> None:
             known = [value for value in values if value is not None]
             if name == 'capacity' or any(known):
                 axis.stairs([float('nan') if value is None else value for value in values],
-                            edges, label=name.replace('_', ' '), baseline=None)
+                            edges, label=status_words.of_resource(name), baseline=None)
         axis.set_ylim(bottom=0)
         axis.set_title(pool['pool'])
         axis.set_ylabel('resources')

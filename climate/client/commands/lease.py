@@ -84,20 +84,14 @@ class ListLeases(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        filters, sort = lease_filters.from_args(parsed_args), parsed_args.sort
-        if parsed_args.status or sort or parsed_args.idle:
-            leases = self.client.leases.list(
-                status=parsed_args.status, sort=sort or lease_filters.NEWEST_FIRST, **filters)
-        else:
-            leases = self.client.leases.living_first(sort=lease_filters.NEWEST_FIRST, **filters)
+        leases, projects = lease_filters.found(self.client.leases, parsed_args)
         return lease_view.rows(leases, lease_view.Columns(
             long=parsed_args.long, narrow=self.is_narrow(parsed_args),
             named=bool(parsed_args.columns), idle=parsed_args.idle,
-            dates=lease_filters.asks_who(parsed_args),
-            projects=bool(parsed_args.all_projects or parsed_args.project)))
+            dates=lease_filters.asks_who(parsed_args), projects=projects))
 
     def nothing(self, parsed_args: argparse.Namespace) -> str:
-        if parsed_args.all_projects or parsed_args.project:
+        if parsed_args.all_projects or parsed_args.project or parsed_args.resource:
             return super().nothing(parsed_args)
         return 'Nothing found in your project. Administrators find more with --all-projects.'
 

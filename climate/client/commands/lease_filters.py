@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arguments that select and order the leases of a list."""
 import argparse
+from collections.abc import Iterable
+from collections.abc import Mapping
+import contextlib
 import typing
 
+from climate.client import errors
+from climate.client import http
+from climate.client import leases as client_leases
 from climate.client import status_words
 from climate.client.commands import arguments
 from climate.client.commands import new_lease
@@ -34,8 +40,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--type', metavar='TYPE',
                         help='Only leases with a reservation of this type, such as physical:host.')
     parser.add_argument('--resource', metavar='HOST',
-                        help='Only leases of this host, or other resource: its name, for '
-                             'administrators, or its id.')
+                        help='Only leases of this host, or other resource, of all projects that '
+                             'you may see: its name, for administrators, or its id.')
     parser.add_argument('--from', metavar='TIME', dest='since', type=arguments.moment,
                         help='Only leases, or with --resource allocations, that end later than '
                              f'this time: {new_lease.TIME_HELP}')
@@ -54,9 +60,26 @@ def add(parser: argparse.ArgumentParser) -> None:
                         help='The maximum number of leases.')
 
 
-def from_args(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
-    """Return the filters, without status and order, as ``Leases.list`` takes them."""
-    return {filter_name: getattr(parsed_args, name) for name, filter_name in _FILTERS.items()}
+def found(leases: client_leases.Leases, parsed_args: argparse.Namespace
+          ) -> tuple[Iterable[http.Record], bool]:
+    """Return (the leases that the arguments select, whether they are of several projects).
+
+    Who has a resource is a question about all projects. Most callers see only their own.
+    """
+    filters = {filter_name: getattr(parsed_args, name) for name, filter_name in _FILTERS.items()}
+    if parsed_args.resource and not (parsed_args.project or parsed_args.all_projects):
+        with contextlib.suppress(errors.Forbidden):
+            return list(_listed(leases, parsed_args, {**filters, 'all_projects': True})), True
+    return (_listed(leases, parsed_args, filters),
+            bool(parsed_args.all_projects or parsed_args.project))
+
+
+def _listed(leases: client_leases.Leases, parsed_args: argparse.Namespace,
+            filters: Mapping[str, typing.Any]) -> Iterable[http.Record]:
+    sort = parsed_args.sort
+    if parsed_args.status or sort or parsed_args.idle:
+        return leases.list(status=parsed_args.status, sort=sort or NEWEST_FIRST, **filters)
+    return leases.living_first(sort=NEWEST_FIRST, **filters)
 
 
 def asks_who(parsed_args: argparse.Namespace) -> bool:

@@ -20,8 +20,6 @@ _EVENTS = {'start_lease': 'start', 'before_end_lease': 'reminder before the end'
            'end_lease': 'end'}
 _DONE = {'done': 'done', 'undone': 'planned'}
 _OPERATORS = {'==': '='}
-# The words for the health of a resource, where they differ from those of the service.
-_HEALTH = {'out_of_order': 'out of service', 'quarantined': 'in quarantine'}
 
 #: {(id of a reservation, id of a resource): resource}.
 _Resources = Mapping[tuple[str, str], Mapping[str, typing.Any]]
@@ -122,8 +120,8 @@ def _trouble(lease: Mapping[str, typing.Any], resource: Mapping[str, typing.Any]
     health = resource['health']
     if health['state'] == 'well':
         return []
-    state = _HEALTH.get(health['state'], health['state'])
-    words = f'{_name(resource["name"], resource["id"])} is {state}'
+    words = f'{_name(resource["name"], resource["id"])} is '
+    words += status_words.of_resource(health['state'])
     if health.get('since'):
         words += f' since {times.for_people(health["since"])}'
     if health.get('reason'):

@@ -9,7 +9,7 @@ def failing(core, resources):
 
     The cloud is not asked about sleeping resources, because the start wakes them.
     """
-    reasons = {resource.id: f'it is out of order: {resource.health_reason}'
+    reasons = {resource.id: f'it is out of service: {resource.health_reason}'
                for resource in resources if resource.health_state == health.OUT_OF_ORDER}
     asleep = sleep_states.SleepStates(core).asleep([resource.id for resource in resources])
     for pool in core.registry.pools.values():

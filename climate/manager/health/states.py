@@ -50,9 +50,9 @@ class States:
 
 
 def set_out_of_order(connection, conf, resource_id, reason, now):
-    """Mark a locked resource as out of order, or as healthy again.
+    """Mark a locked resource as out of service, or as healthy again.
 
-    :param reason: why it is out of order; '' if it is healthy. In that case, its quarantine ends,
+    :param reason: why it is out of service; '' if it is healthy. In that case, its quarantine ends,
         and the reports about it are deleted.
     """
     def transition(before):

@@ -163,7 +163,7 @@ class ResourceRequests:
         :param properties: {name: value}; None removes a property.
         :param reservable: False takes the resource out of use: it gets no new allocations, and
             leases that have it allocated get a substitute when they start. None changes nothing.
-        :param out_of_order: why it is out of order; '' if it is not. None changes nothing.
+        :param out_of_order: why it is out of service; '' if it is not. None changes nothing.
         :raises ResourceNotFound: the pool has no resource with that id.
         :raises ResourceInUse: `reservable` is True, but the withdrawal of the resource was
             interrupted, and something runs on it.

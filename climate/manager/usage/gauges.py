@@ -101,7 +101,7 @@ def _of_pools(enrolments, allocated, occupied, second):
     words = {utilisation.CAPACITY: 'that are enrolled',
              utilisation.ALLOCATED: 'of which at least a part is allocated',
              utilisation.OCCUPIED: 'of which the cloud holds at least a part for a lease',
-             utilisation.OUT_OF_ORDER: 'that are out of order',
+             utilisation.OUT_OF_ORDER: 'that are out of service',
              utilisation.ASLEEP: 'that are asleep'}
     for figure, ids in states.items():
         counts = collections.Counter(pools[key] for key in ids if key in pools)

@@ -36,7 +36,7 @@ def test_the_newest_lease_is_listed_first_unless_another_order_is_asked(run, lis
 @pytest.mark.parametrize(('words', 'columns'), [
     (['--all-projects'], {'id', 'name', 'project', 'owner', 'status', 'remaining'}),
     (['--project', 'red'], {'id', 'name', 'project', 'owner', 'status', 'remaining'}),
-    (['--resource', 'compute-7'], {'id', 'name', 'owner', 'status', 'start', 'end'}),
+    (['--resource', 'compute-7'], {'id', 'name', 'project', 'owner', 'status', 'start', 'end'}),
     (['--from', 'now'], {'id', 'name', 'owner', 'status', 'start', 'end'}),
     ([], {'id', 'name', 'status', 'remaining'}),
 ])
@@ -46,6 +46,22 @@ def test_a_table_has_the_columns_that_the_filters_ask_for(run, listed, words, co
     assert {name.strip() for name in header.strip('|').split('|')} == columns
     assert ('anna' in row) == ('owner' in columns)
     assert ('red' in row) == ('project' in columns)
+
+
+def test_a_resource_asks_for_all_projects_unless_one_is_named(run, listed):
+    run('lease', 'list', '--resource', 'compute-7', '--sort', 'end')
+    assert listed.last_request.qs['all_projects'] == ['true']
+    run('lease', 'list', '--resource', 'compute-7', '--sort', 'end', '--project', 'red')
+    assert 'all_projects' not in listed.last_request.qs
+
+
+def test_a_member_finds_the_leases_of_a_resource_in_the_own_project(run, requests_mock):
+    requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(**OWNED)]})
+    requests_mock.get(f'{URL}/leases?all_projects=true', status_code=403, json={
+        'error_name': 'forbidden', 'error_message': 'Not allowed.'})
+    outcome = run('lease', 'list', '--resource', '7', '--sort', 'end')
+    assert outcome.code == 0 and 'anna' in outcome.out, outcome.err
+    assert 'all_projects' not in requests_mock.last_request.qs
 
 
 def test_an_owner_without_a_known_name_is_shown_by_id(run, requests_mock):

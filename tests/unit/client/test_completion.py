@@ -134,3 +134,19 @@ def test_a_completion_without_a_service_prints_no_error(tmp_path):
             '_ARGCOMPLETE': '1', 'COMP_LINE': 'climate lease show ', 'COMP_POINT': '19',
             'HOME': str(tmp_path), 'PYTHONPATH': ':'.join(filter(None, sys.path))})
     assert (done.stdout, done.stderr) == (b'', b'')
+
+
+@pytest.mark.parametrize('variable', [completion.LOG_VARIABLE, 'OTHER'])
+def test_an_error_of_a_completion_is_written_to_the_file_of_the_variable(tmp_path, variable):
+    log = tmp_path / 'errors'
+    done = subprocess.run(
+        [sys.executable, '-m', 'climate.client.shell'], capture_output=True, check=False,
+        stdin=subprocess.DEVNULL, env={
+            '_ARGCOMPLETE': '1', 'COMP_LINE': 'climate lease ', 'COMP_POINT': 'nowhere',
+            variable: str(log), 'HOME': str(tmp_path),
+            'PYTHONPATH': ':'.join(filter(None, sys.path))})
+    assert (done.returncode, done.stdout, done.stderr) == (1, b'', b'')
+    if variable == completion.LOG_VARIABLE:
+        assert "invalid literal for int() with base 10: 'nowhere'" in log.read_text()
+    else:
+        assert not log.exists()

@@ -25,8 +25,6 @@ await loadTexts();
 const given = new URLSearchParams(location.search);
 const filter = {pool: '', criteria: ''};
 let model = null;
-// What the source said last.
-let reported = '';
 
 const source = new Source((found) => {
   model = found;
@@ -35,15 +33,7 @@ const source = new Source((found) => {
   showRows();
   showWaiting();
   element('timeline').dataset.bars = found.barCount;
-}, showProblem);
-
-/** Say why the source has no answer; once it has one, take back only what was said here. */
-function showProblem(problem) {
-  if (problem || element('problem').textContent === reported) {
-    say('problem', problem?.message ?? '');
-  }
-  reported = problem?.message ?? '';
-}
+}, (problem) => say('source-problem', problem?.message ?? ''));
 
 /** Open the lease of a bar; look nearer if the bar was too short to have one. */
 function open(bar) {
