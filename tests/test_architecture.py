@@ -374,10 +374,10 @@ LAYERS = {'A': 'api/controllers', 'P': 'policies', 'L': 'client', 'D': 'db', 'T'
           'R': 'domain/records', 'M': 'manager'}
 NOUNS = {
     'allocations': 'LDM', 'audit': 'APLM', 'availability': 'APL', 'energy': 'APLM', 'hosts': 'PL',
-    'leases': 'APLDTRM', 'maintenances': 'APLDTM', 'offers': 'APLDRM', 'plans': 'APL',
-    'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR', 'resources': 'APLDTRM',
-    'servers': 'APL', 'services': 'APL', 'statements': 'APLT', 'subscriptions': 'APLDTM',
-    'timeline': 'APM', 'usage': 'APLTM',
+    'leases': 'APLDTRM', 'limit_books': 'APLD', 'maintenances': 'APLDTM', 'offers': 'APLDRM',
+    'plans': 'APL', 'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR',
+    'resources': 'APLDTRM', 'servers': 'APL', 'services': 'APL', 'statements': 'APLT',
+    'subscriptions': 'APLDTM', 'timeline': 'APM', 'usage': 'APLTM',
 }
 
 

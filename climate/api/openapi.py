@@ -8,6 +8,7 @@ from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
 from climate.api.controllers import leases
+from climate.api.controllers import limit_books
 from climate.api.controllers import limits
 from climate.api.controllers import maintenances
 from climate.api.controllers import offers
@@ -22,7 +23,7 @@ from climate.api.controllers import timeline
 from climate.api.controllers import usage
 
 _MODULES = (offers, subscriptions, maintenances, reservations, servers, availability, plans,
-            timeline, usage, energy, limits, price_books, statements, audit, services)
+            timeline, usage, energy, limits, limit_books, price_books, statements, audit, services)
 
 
 def document(plugins):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rendering of prices, price books and statements, from REST 1.1 on."""
+"""Rendering of prices and statements, from REST 1.1 on."""
 from climate.api import times
 
 #: The fields of a line in CSV.
@@ -7,14 +7,6 @@ LINE_FIELDS = ('project_id', 'month', 'lease_id', 'number', 'for_month', 'correc
                'price_book', 'reservation_id', 'resource_type', 'pool', 'hours', 'rate', 'percent',
                'amount', 'currency', 'created_at')
 STATEMENT_FIELDS = ('project_id', 'month', 'amount', 'currency', 'leases', 'lines', 'closed')
-
-
-def book(stored):
-    """Render a StoredBook."""
-    return {'version': stored.version, **stored.document,
-            'valid_from': times.shown(stored.valid_from),
-            'valid_until': times.shown(stored.valid_until),
-            'created_at': times.shown(stored.created_at), 'created_by': stored.created_by}
 
 
 def price(price_record):

@@ -12,6 +12,7 @@ from climate.client import energy
 from climate.client import hosts
 from climate.client import http
 from climate.client import leases
+from climate.client import limit_books
 from climate.client import limits
 from climate.client import maintenances
 from climate.client import offers
@@ -70,6 +71,7 @@ class Client:
         self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
         self.price_books = price_books.PriceBooks(self.http)
+        self.limit_books = limit_books.LimitBooks(self.http)
         self.statements = statements.Statements(self.http)
         self.usage = usage.Usage(self.http)
         self.utilisation = usage.Utilisation(self.http)

@@ -6,6 +6,7 @@ from climate.policies import base
 from climate.policies import energy
 from climate.policies import hosts
 from climate.policies import leases
+from climate.policies import limit_books
 from climate.policies import limits
 from climate.policies import maintenances
 from climate.policies import offers
@@ -20,8 +21,8 @@ from climate.policies import timeline
 from climate.policies import usage
 
 _MODULES = (base, leases, hosts, reservations, servers, services, offers, availability,
-            maintenances, usage, limits, plans, price_books, statements, subscriptions, energy,
-            timeline, audit)
+            maintenances, usage, limits, limit_books, plans, price_books, statements, subscriptions,
+            energy, timeline, audit)
 
 
 def list_rules():

@@ -13,6 +13,7 @@ from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
 from climate.api.controllers import leases
+from climate.api.controllers import limit_books
 from climate.api.controllers import limits
 from climate.api.controllers import maintenances
 from climate.api.controllers import offers
@@ -75,6 +76,7 @@ class V1Controller:
         # These names have dashes, so they cannot be written as attributes.
         setattr(self, 'what-if', plans.WhatIfController(parts))
         setattr(self, 'price-books', price_books.PriceBooksController(parts))
+        setattr(self, 'limit-books', limit_books.LimitBooksController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
         for path, pool in registry.views_of(parts.pools).items():
             setattr(self, path, resources.ViewController(

@@ -34,7 +34,8 @@ GROUPS: Sequence[tuple[str, Mapping[str, str]]] = (
         'energy': '',
         'limit': 'How much a project may lease, and what is left',
         'statement': 'What the leases of a project cost in a month',
-        'price-book': 'The prices of leases'}),
+        'price-book': 'The prices of leases',
+        'limit-book': 'The limits of projects and users'}),
     ('Operation', {
         'plan': 'Forecasts, and changes that are only tried',
         'service': 'The managers that carry out leases',
