@@ -39,9 +39,9 @@ def page(page, chromium, console):
 
 def test_the_form_has_the_limits_that_apply_to_what_is_chosen(page):
     page.go('/leases/new')
-    page.reads('At most 2 open leases', '#limits')
+    page.reads('at most 2 open leases', '#limits')
     page.reads('1 of 2 used', '#limits')
-    page.reads('Leases of at most 7d', '#limits')
+    page.reads('leases of at most 7d', '#limits')
     page.reads('of 100 used', '#limits')
     assert 'address' not in page.text('#limits')
     page.one('[aria-label="Resource type"]').send_keys('addresses')

@@ -28,11 +28,18 @@ def report(core, context, project_id, user_id, see_private):
     roles = frozenset(context.roles) if is_own else None
     return limit_reports.LimitReport(
         project_id, user_id, None if book is None else book.version,
-        tuple(_of_limit(use, owner, roles, private) for use in checks.usage()),
+        tuple(_of_limit(use, owner, roles, private, _source(use.limit, book))
+              for use in checks.usage()),
         () if book is None else tuple(map(_of_extension, book.extensions_for(*owner))))
 
 
-def _of_limit(use, owner, roles, private):
+def _source(limit, book):
+    """Return whether a limit is from the limit book, or from Keystone."""
+    is_of_book = book is not None and any(limit is other for other in book.limits)
+    return limit_reports.LIMIT_BOOK if is_of_book else limit_reports.KEYSTONE
+
+
+def _of_limit(use, owner, roles, private, source):
     """Return the ReportedLimit of a LimitUse.
 
     :param owner: (project id, user id); the user id is '' if the report is about no user.
@@ -42,7 +49,7 @@ def _of_limit(use, owner, roles, private):
     limit = use.limit
     hides_criteria = limit.criteria == requirement.NOTHING or limit.property_names & private
     return limit_reports.ReportedLimit(
-        limit.name, limit_reports.LIMIT_BOOK, str(limit.measure),
+        limit.name, source, str(limit.measure),
         limit_texts.description(limit, private), _SCOPES[limit.rank_for(*owner)], str(limit.per),
         resource_type=limit.resource_type, pool=limit.pool,
         criteria=None if hides_criteria else str(limit.criteria),
