@@ -27,10 +27,10 @@ LEVELS = {
     'cmd': 4,
     'api': 3, 'manager': 3, 'console': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'forecasts': 2,
-    'notifiers': 2, 'policy': 2, 'power': 2,
+    'notifiers': 2, 'policy': 2, 'power': 2, 'enforcement': 2,
     'domain': 1, 'context': 1, 'loading': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
-    'schema_validation': 0, 'yaml_text': 0, 'json_text': 0,
+    'schema_validation': 0, 'yaml_text': 0, 'json_text': 0, 'bounded_http': 0,
 }
 # The packages of the manager, from the entry point inwards. A package imports from packages below
 # it only. The modules of the last row import no package; all packages may use them.
@@ -50,6 +50,7 @@ ROOMS = (
     ('booking',),
     ('billing',),
     ('limits',),
+    ('enforcement',),
     ('health',),
     ('energy',),
     ('queue',),

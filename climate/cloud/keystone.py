@@ -84,6 +84,9 @@ class RealKeystone(base.Keystone):
         return self._adapter.post(_TRUSTS, json={'trust': {
             **fields, 'expires_at': _a_little_before(expires_at)}})
 
+    def own_token(self):
+        return self._session.get_token()
+
     def delete_trust(self, trust_id):
         with faults.ignored_if_absent():
             self._adapter.delete(f'{_TRUSTS}/{trust_id}')

@@ -7,6 +7,7 @@ from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from climate import cloud as clouds
+from climate import enforcement
 from climate import errors
 from climate import forecasts
 from climate import notifiers
@@ -27,6 +28,9 @@ OPTIONS = (
                          'give it once for each file. Default: those of [nova] '
                          'scheduler_config_files that can be read.'),
 )
+
+
+_WITHOUT_ANSWER = {'refuse': 'refused meanwhile', 'allow': 'allowed and reported later'}
 
 
 class UpgradeChecks(upgradecheck.UpgradeCommands):
@@ -96,6 +100,19 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
             return _warning(f'[mail] template_directory: {" ".join(problems)}')
         return _success()
 
+    def _enforcement(self):
+        try:
+            driver = enforcement.load(self._conf, None)
+        except errors.ConfigurationError as error:
+            return _failure(str(error))
+        if driver is None:
+            return _success('No service is configured.')
+        problem = driver.reach()
+        return _success() if problem is None else _failure(
+            f'The service cannot be reached: {problem} With [enforcement] on_unavailable = '
+            f'{self._conf.enforcement.on_unavailable}, requests for leases are '
+            f'{_WITHOUT_ANSWER[self._conf.enforcement.on_unavailable]}.')
+
     def _cloud(self):
         try:
             faulty = [answer for answer in answers(self._conf) if answer.problem is not None]
@@ -127,7 +144,7 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
     _upgrade_checks = (('Configuration', _configuration), ('Database', _database), ('Bus', _bus),
                        ('Plugins', _plugins), ('Strategies', _strategies),
                        ('Forecasts', _forecasts), ('Metrics', _metrics), ('Notifiers', _notifiers),
-                       ('Cloud', _cloud), ('Scheduler filter', _filter))
+                       ('Enforcement service', _enforcement), ('Cloud', _cloud), ('Scheduler filter', _filter))
 
 
 def answers(conf):

@@ -17,6 +17,7 @@ from climate.conf import cloud
 from climate.conf import command_line
 from climate.conf import console
 from climate.conf import energy
+from climate.conf import enforcement
 from climate.conf import forecast
 from climate.conf import health
 from climate.conf import idle
@@ -41,6 +42,7 @@ DEFAULT = [
 ]
 GROUPS = (
     api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, energy.GROUP, billing.GROUP,
+    enforcement.GROUP,
     forecast.GROUP, notifications.GROUP, mail.GROUP, webhook.GROUP, console.GROUP, cloud.GROUP,
     services.KEYSTONE, services.NOVA, services.PLACEMENT, services.GLANCE, cloud.SIMULATED)
 

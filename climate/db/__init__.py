@@ -17,8 +17,8 @@ A transaction that locks rows of several tables locks them in this order, to avo
 
 The last statement of a transaction may lock a row of ``change_counts``, after all others.
 
-``early_creations``, then ``trusts``, are locked last. A transaction that has locked a row of them
-takes no further lock of the list above.
+``early_creations``, then ``trusts``, then ``enforcement_calls``, are locked last. A transaction
+that has locked a row of them takes no further lock of the list above.
 
 Other transactions lock nothing of the list above. They lock one of these sequences:
 

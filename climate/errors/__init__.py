@@ -16,6 +16,7 @@
       NotAuthenticated               401
       Forbidden                      403   policy does not allow the request
         TrustRefused                       the caller cannot delegate to Climate
+        EnforcementRefused                 the service that allows leases refuses this one
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
         PriceBookNotFound StatementNotFound LimitBookNotFound
@@ -45,11 +46,12 @@
       TooManyRequests                429   too many requests of one project: try again later
       TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
-        PlansBusy
+        PlansBusy EnforcementBusy
         NoManager                          no manager has started yet
         ManagerOutdated                    a manager of an older release got a new call
         DatabaseUnreachable                the database does not answer
           DatabaseRefuses                  it refuses the login, is full, or is read-only
+      EnforcementUnavailable         503   the service that allows leases gives no answer
       ManagerNotReady                503   a manager that just started checks its access
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
@@ -67,6 +69,7 @@ services.
 """
 from climate.errors.base import *  # noqa: F403
 from climate.errors.cloud import *  # noqa: F403
+from climate.errors.enforcement import *  # noqa: F403
 from climate.errors.leases import *  # noqa: F403
 from climate.errors.limits import *  # noqa: F403
 from climate.errors.requests import *  # noqa: F403

@@ -12,6 +12,7 @@ import tenacity
 from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
+from climate.enforcement import base as enforcement_drivers
 from climate.manager import counters
 from climate.manager import known_versions
 from climate.manager import ownership
@@ -59,6 +60,7 @@ class Core:
         it only to measure durations in this process.
     :ivar counts: the Counters of this manager, for the metrics.
     :ivar limit_books: the cache of the limit book; read it with ``limits.books.known``.
+    :ivar enforcement: the driver of the service that allows leases; None: no service is asked.
     """
 
     conf: object
@@ -72,6 +74,7 @@ class Core:
     resource_names: ResourceNames = dataclasses.field(default_factory=ResourceNames)
     limit_books: known_versions.KnownVersions = dataclasses.field(
         default_factory=known_versions.KnownVersions)
+    enforcement: enforcement_drivers.EnforcementDriver | None = None
 
 
 @contextlib.contextmanager

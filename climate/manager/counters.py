@@ -13,6 +13,9 @@ from climate.domain.limits import rules
 #: The counted results of a try of an event. A try that must wait for the cloud is not counted.
 DONE, MOOT, RETRIED, GIVEN_UP = 'done', 'moot', 'retried', 'given_up'
 RESULTS = (DONE, MOOT, RETRIED, GIVEN_UP)
+#: The calls of the enforcement service, and their counted results.
+ENFORCEMENT_CALLS = ('ask', 'commit', 'end')
+ALLOWED, REFUSED, UNAVAILABLE = 'allowed', 'refused', 'unavailable'
 #: The kinds of events whose lateness is measured, because users know their time.
 PUNCTUAL = (event_kinds.START, event_kinds.END)
 
@@ -54,6 +57,12 @@ class Counters:
             'of the limit', ['measure'], registry=None)
         for measure in rules.Measure:
             self._limit_refusals.labels(str(measure))
+        self._enforcement = prometheus_client.Counter(
+            'climate_enforcement_calls', 'Calls of the enforcement service by this manager, by '
+            'call and result', ['call', 'result'], registry=None)
+        for call in ENFORCEMENT_CALLS:
+            for result in (ALLOWED, REFUSED, UNAVAILABLE):
+                self._enforcement.labels(call, result)
 
     def event(self, kind, result):
         """Count one try of an event."""
@@ -66,6 +75,10 @@ class Counters:
         :param span: a timedelta; a negative one counts as 0.
         """
         self._lateness.labels(kind).observe(max(0, span.total_seconds()))
+
+    def enforcement(self, call, result):
+        """Count one call of the enforcement service."""
+        self._enforcement.labels(call, result).inc()
 
     def add_task(self, name):
         """Create the series of a periodic task."""
@@ -85,5 +98,6 @@ class Counters:
 
     def collect(self):
         """Yield the metrics, as prometheus_client expects them."""
-        for metric in (self._events, self._lateness, self._tasks, self._limit_refusals):
+        for metric in (self._events, self._lateness, self._tasks, self._limit_refusals,
+                       self._enforcement):
             yield from metric.collect()

@@ -12,6 +12,7 @@ from climate.cloud import call_guard
 from climate.db import backlog
 from climate.db import bills
 from climate.db import deliveries
+from climate.db import enforcement_calls
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
@@ -21,6 +22,7 @@ from climate.db import power
 from climate.db import resources
 from climate.db import subscriptions
 from climate.domain import audit
+from climate.domain import enforcement
 from climate.domain import health
 from climate.domain import heartbeat
 from climate.domain import lifecycle
@@ -106,6 +108,8 @@ class Collector:
              for pool in sorted(self._core.registry.pools) for state in health.STATES[1:]})
         yield from late
         yield from self._notifications()
+        if self._core.enforcement is not None:
+            yield from _enforcement(self._core.database, now)
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
@@ -168,6 +172,18 @@ class Collector:
             for result in delivery.RESULTS:
                 family.add_metric([deliverer.name, result], deliverer.counts[result])
         return family
+
+
+def _enforcement(database, now):
+    """Yield the metrics of the reports to the enforcement service."""
+    with database.reader() as connection:
+        count, oldest = enforcement_calls.counts(connection).get(enforcement.DUE, (0, now))
+    yield prometheus.GaugeMetricFamily(
+        'climate_enforcement_waiting', 'Reports to the enforcement service that are due',
+        value=count)
+    yield prometheus.GaugeMetricFamily(
+        'climate_enforcement_oldest_seconds', 'Age of the oldest report to the enforcement service '
+        'that is due; 0 if none is due', value=(now - oldest).total_seconds())
 
 
 def _power(database, now):

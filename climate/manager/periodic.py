@@ -17,6 +17,7 @@ from climate.manager.events import clock_watch
 from climate.manager.health import checks
 from climate.manager.idle import detection
 from climate.manager.leases import early_creations
+from climate.manager.leases import enforcement_reports
 from climate.manager.leases import health_moves
 from climate.manager.leases import target_watch
 from climate.manager.leases import trust_reaper
@@ -111,6 +112,9 @@ class Periodic:
                                     refused_demand.PAUSE_SECONDS),
             'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
         }
+        if core.enforcement is not None:
+            tasks['report to the enforcement service'] = (
+                enforcement_reports.EnforcementReports(core).step, 1)
         if self._power is not None:
             tasks['save energy'] = (power_saving.PowerSaving(core, self._owner, self._power).step,
                                     conf.energy.poll_seconds)

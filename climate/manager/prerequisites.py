@@ -3,6 +3,7 @@
 from oslo_log import log
 
 from climate import cloud as clouds
+from climate import enforcement
 from climate import forecasts
 from climate import notifiers
 from climate import power as power_drivers
@@ -25,8 +26,8 @@ def check(conf):
 
     :raises ClimateError: the configuration of the cloud cannot be used.
     :raises ConfigurationError: the database, a plugin, an adapter, a strategy, a notifier, a
-        source of health, a power driver, an address of the bus, /metrics or [idle] cannot be used;
-        the error says which.
+        source of health, a power driver, an enforcement driver, an address of the bus, /metrics or
+        [idle] cannot be used; the error says which.
     :raises LoginRefused: a bus refuses the login.
     """
     plugins = registry.Registry(conf)
@@ -38,7 +39,9 @@ def check(conf):
     for notifier in notifiers.load(conf).values():
         notifier.check()
     health_sources.load(conf)
-    power_drivers.load(conf, clouds.build(conf, plugins.services))
+    cloud = clouds.build(conf, plugins.services)
+    power_drivers.load(conf, cloud)
+    enforcement.load(conf, cloud)
     for reach in (bus.reach, bus.reach_notifications):
         try:
             reach(conf, retries=0)

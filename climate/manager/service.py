@@ -9,6 +9,7 @@ import threading
 from oslo_log import log
 
 from climate import cloud as clouds
+from climate import enforcement
 from climate import errors
 from climate import version
 from climate.db import engine
@@ -60,9 +61,10 @@ class Manager:
         self._metrics = None
         database = engine.connect(conf)
         plugins = registry.Registry(conf)
-        self.core = core.Core(conf=conf, database=database,
-                              cloud=clouds.build(conf, plugins.services), registry=plugins,
-                              clock=clock or database.now, notify=self._notified.set)
+        cloud = clouds.build(conf, plugins.services)
+        self.core = core.Core(conf=conf, database=database, cloud=cloud, registry=plugins,
+                              clock=clock or database.now, notify=self._notified.set,
+                              enforcement=enforcement.load(conf, cloud))
         # In containers, managers may have the same process number and even the same host name.
         self.owner = f'{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}'
         self._login = login.Login(self.core, self.owner, self._connected.is_set)

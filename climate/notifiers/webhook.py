@@ -5,7 +5,6 @@ The name in the URL is resolved once, and the connection goes to the IP address 
 So a later change of the name's address has no effect. Redirects are not followed, proxies are not
 used, and the body of a response is not read.
 """
-import contextlib
 import hashlib
 import hmac
 import http.client
@@ -13,10 +12,10 @@ import json
 import re
 import socket
 import ssl
-import threading
 import time
 from urllib import parse
 
+from climate import bounded_http
 from climate import errors
 from climate import version
 from climate.notifiers import base
@@ -27,7 +26,6 @@ ID_HEADER = 'Climate-Notification-Id'
 TIME_HEADER = 'Climate-Timestamp'
 SIGNATURE_HEADER = 'Climate-Signature'
 _LONGEST_URL = 2000
-_PORTS = {'https': 443, 'http': 80}
 _GONE = 410
 # The name of a host in DNS, or an IPv6 address.
 _LONGEST_NAME = 253
@@ -94,10 +92,12 @@ class Webhook(base.Notifier):
 
         :raises Undelivered: the name is unknown, or has no address that may be called.
         """
-        port = parts.port or _PORTS[parts.scheme]
-        entries = _within(deadline, lambda: self._resolve(
-            parts.hostname, port, type=socket.SOCK_STREAM))
-        allowed = [address for *_, (address, *_) in entries if webhook_addresses.may_be_called(
+        port = parts.port or bounded_http.PORTS[parts.scheme]
+        try:
+            found = bounded_http.addresses(parts.hostname, port, deadline, self._resolve)
+        except bounded_http.LookupFailed as error:
+            raise base.Undelivered(f'The name of the receiver {error}.') from error
+        allowed = [address for address in found if webhook_addresses.may_be_called(
             address, self._conf.webhook.allowed_networks)]
         if not allowed:
             # The error does not show the addresses, because they could reveal internal networks.
@@ -107,16 +107,12 @@ class Webhook(base.Notifier):
     def _post(self, parts, address, message, deadline):
         """Post a message to an address; return the status of the answer."""
         content = json.dumps(message.body, separators=(',', ':')).encode()
-        connection = self._connection(parts, address, max(deadline - time.monotonic(), 0.1))
-        # Socket timeouts apply to each read. A server that sends single bytes would hold the
-        # connection for ever.
-        timer = threading.Timer(max(deadline - time.monotonic(), 0.1), connection.abort)
-        timer.daemon = True
-        timer.start()
+        connection = self._connection(parts, address, bounded_http.left(deadline))
         try:
-            path = parse.urlunsplit(('', '', parts.path or '/', parts.query, ''))
-            connection.request('POST', path, content, self.headers(message, content))
-            return connection.getresponse().status
+            with bounded_http.until(deadline, connection):
+                path = parse.urlunsplit(('', '', parts.path or '/', parts.query, ''))
+                connection.request('POST', path, content, self.headers(message, content))
+                return connection.getresponse().status
         except ssl.SSLCertVerificationError as error:
             raise base.Undelivered('The certificate of the receiver is not accepted: '
                                    f'{error.verify_message}.') from error
@@ -124,9 +120,6 @@ class Webhook(base.Notifier):
             why = ('it took longer than [webhook] timeout_seconds' if connection.aborted
                    else f'{type(error).__name__}: {str(error)[:200]}')
             raise base.Undelivered(f'The receiver cannot be reached: {why}.') from error
-        finally:
-            timer.cancel()
-            connection.close()
 
     def headers(self, message, content):
         """Return the headers of a request, with the signature of its content."""
@@ -140,47 +133,13 @@ class Webhook(base.Notifier):
         }
 
     def _connection(self, parts, address, seconds):
-        port = parts.port or _PORTS[parts.scheme]
-        if parts.scheme == 'http':
-            return _Pinned(parts.hostname, port, timeout=seconds, address=address)
-        return _Pinned(parts.hostname, port, timeout=seconds, address=address,
-                       context=self._context())
+        port = parts.port or bounded_http.PORTS[parts.scheme]
+        context = self._context() if parts.scheme == 'https' else None
+        return bounded_http.Connection(parts.hostname, port, timeout=seconds, address=address,
+                                       context=context)
 
     def _context(self):
         return ssl.create_default_context(cafile=self._conf.webhook.ca_file or None)
-
-
-class _Pinned(http.client.HTTPConnection):
-    """A connection to one IP address, with the name of the host in the header and in TLS.
-
-    :param context: an SSLContext; None: without TLS.
-    """
-
-    def __init__(self, host, port, timeout, address, context=None):
-        super().__init__(host, port, timeout=timeout)
-        self._address = address
-        self._tls = context
-        self.aborted = False
-        # http.client leaves this port out of the header Host.
-        self.default_port = _PORTS['https' if context else 'http']
-
-    def connect(self):
-        self.sock = socket.create_connection((self._address, self.port), self.timeout)
-        if self._tls is not None:
-            # The handshake is separate, so that `abort` can already close the socket.
-            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host,
-                                              do_handshake_on_connect=False)
-            self.sock.do_handshake()
-        if self.aborted:
-            raise TimeoutError('the time is over')
-
-    def abort(self):
-        """End the connection, even while another thread is waiting for it."""
-        self.aborted = True
-        if self.sock is not None:
-            # The TLS socket's own method would change the object that the other thread uses.
-            with contextlib.suppress(OSError):
-                socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
 
 
 def signature(secret, moment, content):
@@ -200,7 +159,8 @@ def _parsed(address):
         raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
     try:
         parts = parse.urlsplit(address)
-        usable = parts.scheme in _PORTS and parts.port != 0 and _is_host(parts.hostname or '')
+        usable = (parts.scheme in bounded_http.PORTS and parts.port != 0
+                  and _is_host(parts.hostname or ''))
     except ValueError:
         usable = False
     if not usable:
@@ -220,26 +180,3 @@ def _is_host(name):
 def _forbidden(address):
     return (f'it leads to {address}, and only public addresses are called. An operator can allow '
             'more by [webhook] allowed_networks.')
-
-
-def _within(deadline, call):
-    """Return the result of a name lookup, with a time limit.
-
-    :raises Undelivered: the lookup took too long, or the name is unknown.
-    """
-    results = []
-
-    def work():
-        try:
-            results.append(call())
-        except (OSError, UnicodeError) as error:
-            results.append(error)
-    thread = threading.Thread(target=work, daemon=True, name='resolve')
-    thread.start()
-    thread.join(max(deadline - time.monotonic(), 0.1))
-    if not results:
-        raise base.Undelivered('The name of the receiver could not be looked up in time.')
-    if isinstance(results[0], Exception):
-        raise base.Undelivered(
-            f'The name of the receiver is not known: {results[0]}.') from results[0]
-    return results[0]

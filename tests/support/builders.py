@@ -13,6 +13,7 @@ import sqlalchemy as sa
 import webtest
 
 from climate import context
+from climate import enforcement
 from climate import policy
 from climate.api import app
 from climate.cloud import simulated
@@ -94,7 +95,8 @@ class Manager:
         self.cloud = cloud or simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
         self.database = database
         self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
-                              registry=registry.Registry(conf, classes), clock=clock)
+                              registry=registry.Registry(conf, classes), clock=clock,
+                              enforcement=enforcement.load(conf, self.cloud))
         self.client = client.ManagerClient(
             Wire(endpoint.InProcess(endpoint.Endpoint(self.core))))
         self.event_loop = loop.EventLoop(self.core, 'this manager',

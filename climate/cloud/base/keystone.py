@@ -48,6 +48,11 @@ class Keystone(interface.ServiceInterface):
 
     @abc.abstractmethod
     @interface.read
+    def own_token(self) -> str:
+        """Return a token of this identity, for a service that is not in the catalog."""
+
+    @abc.abstractmethod
+    @interface.read
     def trusts(self) -> list[models.Trust]:
         """Return the Trusts that were given to Climate's user, without their roles.
 

@@ -53,6 +53,9 @@ class SimulatedKeystone(interface.SimulatedInterface, base.Keystone):
             return trust
         return self._call('redelegate', work)
 
+    def own_token(self):
+        return 'token-of-climate'
+
     def delete_trust(self, trust_id):
         self._admin_call('delete_trust', lambda connection: connection.execute(
             'DELETE FROM trusts WHERE ? IN (id, parent_id)', (trust_id,)))

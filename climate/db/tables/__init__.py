@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and their indexes. Each module has the tables of one noun."""
 from climate.db.tables.base import *  # noqa: F403
+from climate.db.tables.enforcement import *  # noqa: F403
 from climate.db.tables.leases import *  # noqa: F403
 from climate.db.tables.limits import *  # noqa: F403
 from climate.db.tables.maintenances import *  # noqa: F403

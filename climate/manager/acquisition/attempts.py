@@ -29,6 +29,7 @@ from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
 from climate.manager.booking import wish_lists
 from climate.manager.clearing import reconcile
+from climate.manager.enforcement import questions
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
@@ -47,6 +48,7 @@ class Attempts:
         self._booking = booking.Booking(core)
         self._refused = refused_demand.RefusedDemand(core)
         self._hold_back = hold_back.HoldBack(core)
+        self._questions = questions.Questions(core)
         self._clearing = reconcile.Reconciler(core)
         self._busy_pause = datetime.timedelta(seconds=core.conf.manager.busy_seconds)
 
@@ -83,6 +85,8 @@ class Attempts:
             if outcome.result != results.DONE:
                 return outcome
             self._book(claim)
+        except errors.EnforcementRefused as error:
+            self._give_up(claim, texts.of_error(error), lifecycle.USED_UP)
         except errors.ClimateError as error:
             # Until the time limit of the best effort, a later step may succeed.
             LOG.info('Lease %s: host clearing is retried soon: %s', claim.lease.id, error.message)
@@ -107,6 +111,10 @@ class Attempts:
             self._postpone(claim, acquisition_reasons.of_shortage(lease, error), held)
         except errors.LimitExceeded as error:
             self._obey_limit(claim, error)
+        except errors.EnforcementRefused as error:
+            self._give_up(claim, texts.of_error(error), lifecycle.USED_UP)
+        except (errors.EnforcementUnavailable, errors.EnforcementBusy) as error:
+            self._postpone(claim, texts.of_error(error))
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim)
 
@@ -149,7 +157,7 @@ class Attempts:
         span = lease.interval_from(now)
         limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
 
-        def write(connection, chosen):
+        def write(connection, chosen, question):
             limits.refuse_excess(connection, subjects.of_attempt(self._core, lease, chosen, span))
             current = ownership.current(connection, lease)
             wakeups.lock(connection, current)
@@ -166,7 +174,16 @@ class Attempts:
                 # The remaining resources were not enough for the leases before this one, but may be
                 # enough for a lease behind it.
                 wakeups.pass_on(connection, self._core.conf, acquisition, now)
-        self._booking.book(self._wishes(lease), span, now, write)
+            question.settle(connection, leases.get(connection, lease.id), chosen)
+        wishes, planned = self._wishes(lease), None
+        acquiring = dataclasses.replace(lease, start=span.start, end=span.end)
+        if self._questions.asks(lease):
+            planned = self._booking.plan(wishes, span, now)
+        # A task reports the lease, because a refusal then ends it, and this try is over.
+        with self._questions.of_new(None, acquiring, planned, commits=False) as question:
+            question.book(planned, lambda chosen: self._booking.book(
+                wishes, span, now, lambda connection, booked: write(connection, booked, question),
+                planned=chosen))
         LOG.info('Lease %s: acquired, %s to %s', lease.id, span.start.isoformat(),
                  span.end.isoformat())
 

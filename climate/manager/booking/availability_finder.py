@@ -50,6 +50,7 @@ class AvailabilityFinder:
         :raises TargetLeased: another reservation leases a server that the query names.
         :raises LimitExceeded: all openings would exceed a limit of the caller.
         :raises LimitReached: offers were requested, but the project may not hold another one.
+        :raises EnforcementRefused: the enforcement service refuses the requested offers.
         """
         now = self._core.clock()
         duration = datetime.timedelta(seconds=query.duration_seconds)
@@ -99,6 +100,7 @@ class AvailabilityFinder:
         gets other resources. If too few resources are free, the plan is not held.
 
         :raises LimitReached: the project may not hold any offer.
+        :raises EnforcementRefused: the enforcement service refuses the first offer.
         """
         count = query.hold if query.hold_seconds and query.hold_most else 0
         held = []
@@ -116,7 +118,7 @@ class AvailabilityFinder:
                     seconds=query.hold_seconds, most=query.hold_most))
             except (errors.NotEnough, errors.LostRace):
                 held.append(None)
-            except errors.LimitReached:
+            except (errors.LimitReached, errors.EnforcementRefused):
                 if not any(held):
                     raise
                 break

@@ -24,6 +24,7 @@ from climate.manager import request_limit
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
+from climate.manager.enforcement import questions
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 from climate.manager.queue import wakeups
@@ -41,6 +42,7 @@ class HeldOffers:
         self._core = core
         self._booking = booking.Booking(core)
         self._prices = lease_prices.LeasePrices(core)
+        self._questions = questions.Questions(core)
 
     def hold(self, context, wishes, reservations, span, now, planned=None, *, seconds, most):
         """Hold resources for `wishes` during `span`; return the Offer.
@@ -55,6 +57,7 @@ class HeldOffers:
         :raises TooManyOffers: the project already holds `most` offers.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises LimitExceeded: the offer would exceed a limit of the project or of the user.
+        :raises EnforcementRefused: the enforcement service would refuse the lease.
         """
         offer_expiry.expire(self._core, now)
         offer = records.Offer(
@@ -66,11 +69,29 @@ class HeldOffers:
                           for each in reservations))
         request_limit.refuse_more(self._core, context.project_id,
                                   request_sizes.of_requests(offer.request), now)
+        planned = self._asked(context, offer, reservations, wishes, planned)
         offer = self._hold(offer, wishes, planned, most, frozenset(context.roles))
         LOG.info('Offer %s of project %s: held until %s, resources %s', offer.id, offer.project_id,
                  offer.held_until.isoformat(),
                  self._core.resource_names.of(each.resource_id for each in offer.allocations))
         return offer
+
+    def _asked(self, context, offer, reservations, wishes, planned):
+        """Ask the enforcement service about the lease that an Offer may become.
+
+        :param planned: as in `hold`.
+        :returns: the Allocations about which the service was asked; `planned` if it was not.
+        """
+        lease = records.Lease(
+            id=offer.id, name=f'offer {offer.id}', project_id=offer.project_id,
+            user_id=offer.user_id, start=offer.start, end=offer.end,
+            reservations=tuple(reservations))
+        if not self._questions.asks(lease):
+            return planned
+        if planned is None:
+            planned = self._booking.plan(wishes, offer.span, offer.created_at)
+        self._questions.preview(context, lease, planned)
+        return planned
 
     def _hold(self, offer, wishes, planned, most, roles):
         limits = checking.applying(self._core, offer.project_id, offer.user_id, offer.created_at)

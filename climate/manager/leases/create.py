@@ -3,7 +3,8 @@
 
 Events call the cloud after the transaction, even if the lease starts now. Only two kinds of objects
 are created before the transaction: the trust of the lease, which needs the token of the request,
-and early creations of plugins, whose ids clients need in the answer.
+and early creations of plugins, whose ids clients need in the answer. Before them, the enforcement
+service is asked, if there is one.
 """
 import dataclasses
 import datetime
@@ -23,8 +24,11 @@ from climate.manager.acquisition import first_attempt
 from climate.manager.billing import lease_prices
 from climate.manager.booking import offers
 from climate.manager.booking import refused_demand
+from climate.manager.enforcement import calls
+from climate.manager.enforcement import questions
 from climate.manager.leases import draft
 from climate.manager.leases import early_creations
+from climate.manager.leases import enforced_end
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -45,6 +49,7 @@ class Create:
         self._offers = offers.HeldOffers(parts)
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
+        self._questions = questions.Questions(parts)
 
     def create(self, context, lease_id, request):
         """Create the lease of a LeaseRequest and return it; with `dry_run` only return a draft.
@@ -64,6 +69,8 @@ class Create:
         :raises KeyReused: an earlier request with the same Idempotency-Key was different.
         :raises OfferNotFound: the project has no offer with this id, or no longer.
         :raises OfferExpired: the offer has expired, or its resources are no longer available.
+        :raises EnforcementRefused: the enforcement service refuses the lease.
+        :raises EnforcementUnavailable: that service gives no answer, and must give one.
         """
         now = self._core.clock()
         existing = self._existing(context, lease_id, request, now)
@@ -91,6 +98,7 @@ class Create:
             request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
             lease, planned = self._plan(context, source.preview, drafted)
+            self._questions.preview(context, lease, planned)
             return dataclasses.replace(
                 _with_resources(lease, planned or ()),
                 price=self._prices.of_new(lease, planned, now) if planned else None)
@@ -111,9 +119,30 @@ class Create:
 
     def _make(self, context, request, source, drafted):
         """Book the resources of a drafted lease, write it, and return it."""
+        # The service is asked only about leases that the limits allow.
+        plan = source.preview if self._questions.asks(drafted.lease) else source.plan
+        lease, planned = self._plan(context, plan, drafted)
+        try:
+            with self._questions.of_new(context, lease, planned) as question:
+                lease = self._book(context, request, source,
+                                   dataclasses.replace(drafted, lease=lease), planned, question)
+        except calls.CommitRefused as refused:
+            enforced_end.after_refusal(self._core, refused)
+            raise refused.error from refused
+        LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', lease.id,
+                 lease.project_id, lease.state, lease.start.isoformat(), lease.end.isoformat(),
+                 self._core.resource_names.of(
+                     key for reservation in lease.reservations for key in reservation.resource_ids))
+        self._core.notify()
+        return lease
+
+    def _book(self, context, request, source, drafted, planned, question):
+        """Book the resources of a planned lease, write it, and return it.
+
+        :param question: the Question to the enforcement service.
+        """
         now = drafted.now
-        lease, planned = self._plan(context, source.plan, drafted)
-        lease, trust = self._trusts.entrust(context, lease, now)
+        lease, trust = self._trusts.entrust(context, drafted.lease, now)
         created = early_creations.EarlyCreations(
             self._core, context, lease, request.offer_id, now)
 
@@ -121,22 +150,18 @@ class Create:
             written = self._write(connection, booked, chosen, request, now)
             created.settle(connection)
             trusts.settle(connection, trust)
+            question.settle(connection, booked, chosen)
             return written
         try:
             lease = created.create()
-            lease = source.book(dataclasses.replace(drafted, lease=lease), planned, write)
+            return question.book(planned, lambda chosen: source.book(
+                dataclasses.replace(drafted, lease=lease), chosen, write))
         except engine.Duplicate:
             self._undo(created, trust)
             return self._created_concurrently(context, lease, request, now)
         except errors.ClimateError:
             self._undo(created, trust)
             raise
-        LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', lease.id,
-                 lease.project_id, lease.state, lease.start.isoformat(), lease.end.isoformat(),
-                 self._core.resource_names.of(
-                     key for reservation in lease.reservations for key in reservation.resource_ids))
-        self._core.notify()
-        return lease
 
     def _undo(self, created, trust):
         # Allow more time, because the request may have used up its own.

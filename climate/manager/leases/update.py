@@ -15,9 +15,12 @@ from climate.manager import core
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
+from climate.manager.enforcement import calls
+from climate.manager.enforcement import questions
 from climate.manager.leases import change_plan
 from climate.manager.leases import change_writer
 from climate.manager.leases import early_creations
+from climate.manager.leases import enforced_end
 from climate.manager.leases import losses
 from climate.manager.leases import trusts
 from climate.manager.limits import checking
@@ -37,6 +40,7 @@ class Update:
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
         self._losses = losses.LeaseLosses(parts)
+        self._questions = questions.Questions(parts)
 
     def update(self, context, lease_id, changes):
         """Apply LeaseChanges to a lease and return it; with `dry_run` only return the result.
@@ -51,6 +55,8 @@ class Update:
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises LimitExceeded: the change would exceed a limit of the project or of the user.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
+        :raises EnforcementRefused: the enforcement service refuses the change.
+        :raises EnforcementUnavailable: that service gives no answer, and must give one.
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
@@ -63,28 +69,59 @@ class Update:
         change = self._planner.plan(context, lease, changes, now)
         if changes.dry_run:
             return self._preview(change)
-        change, trust = self._trusts.entrust_change(change)
-        created = early_creations.EarlyChange(self._core, context, lease, change.target)
         try:
-            change = dataclasses.replace(change, target=created.create())
             with self._recorded(change):
-                changed = self._book(change, trust)
-        except errors.ClimateError:
-            created.undo()
-            self._trusts.drop(trust)
-            raise
-        created.finish()
+                planned = self._plan_asked(change)
+                with self._questions.of_change(change, planned) as question:
+                    changed = self._make(change, planned, question)
+        except calls.CommitRefused as refused:
+            enforced_end.after_refusal(self._core, refused, self.update)
+            raise refused.error from refused
         LOG.info('Lease %s: changed, now %s to %s', lease_id, changed.start.isoformat(),
                  changed.end.isoformat())
         self._core.notify()
         return changed
 
+    def _plan_asked(self, change):
+        """Return the Allocations about which the enforcement service is asked; None: none is."""
+        if not self._questions.asks(change.target):
+            return None
+        planned = self._planned(change)
+        self._limits_of(change).refuse_in_preview(subjects.of_change(self._core, change, planned))
+        return planned
+
+    def _planned(self, change):
+        """Return the Allocations for the Wishes of a change."""
+        with self._explained(change):
+            return (self._booking.plan(change.wishes, change.span, change.now)
+                    if change.wishes else [])
+
+    def _make(self, change, planned, question):
+        """Make a change and return the changed Lease.
+
+        :param planned: as `_plan_asked` returns it.
+        :param question: the Question to the enforcement service.
+        """
+        change, trust = self._trusts.entrust_change(change)
+        created = early_creations.EarlyChange(self._core, change.context, change.lease,
+                                              change.target)
+        try:
+            change = dataclasses.replace(change, target=created.create())
+            changed = question.book(planned, lambda chosen: self._book(
+                change, chosen, trust, question))
+        except errors.ClimateError:
+            created.undo()
+            self._trusts.drop(trust)
+            raise
+        created.finish()
+        return changed
+
     def _preview(self, change):
         """Return the lease as after the change, with its price and losses; write nothing."""
-        with self._explained(change):
-            planned = (self._booking.plan(change.wishes, change.span, change.now)
-                       if change.wishes else [])
+        planned = self._planned(change)
         self._limits_of(change).refuse_in_preview(subjects.of_change(self._core, change, planned))
+        with self._questions.of_change(change, planned):
+            """The question is withdrawn, because nothing is written."""
         booked = {allocation.reservation_id for allocation in planned}
         # The other reservations keep their resources.
         preview = dataclasses.replace(change.target, reservations=tuple(
@@ -124,9 +161,10 @@ class Update:
                 f'Resources of the lease have maintenance from {first.span}: {first.reason}')
             ) from error
 
-    def _book(self, change, trust):
+    def _book(self, change, planned, trust, question):
         """Book the resources of a change and write it; return the changed Lease.
 
+        :param planned: the Allocations to book; None: make a plan.
         :param trust: the RecordedTrust that the change first needs, or None.
         """
         limits = self._limits_of(change)
@@ -134,10 +172,13 @@ class Update:
         def write(connection, chosen):
             limits.refuse_excess(connection, subjects.of_change(self._core, change, chosen))
             trusts.settle(connection, trust)
-            return change_writer.write(self._core, connection, change, chosen)
+            changed = change_writer.write(self._core, connection, change, chosen)
+            question.settle(connection, changed, chosen)
+            return changed
         if change.wishes:
             with self._explained(change):
-                return self._booking.book(change.wishes, change.span, change.now, write)
+                return self._booking.book(change.wishes, change.span, change.now, write,
+                                          planned=planned)
         return self._write_at_once(write)
 
     def _limits_of(self, change):

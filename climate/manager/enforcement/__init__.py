@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to the enforcement service, before leases are written, and reports after it."""

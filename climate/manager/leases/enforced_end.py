@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The consequence if the enforcement service refuses to charge for a lease that is written."""
+import dataclasses
+
+from oslo_log import log
+from oslo_utils import uuidutils
+
+from climate import context as contexts
+from climate import errors
+from climate.db import allocations
+from climate.db import enforcement_calls
+from climate.db import leases
+from climate.domain import enforcement
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain import texts
+from climate.manager import core as cores
+from climate.manager.leases import lease_end
+from climate.manager.notifications import outbox
+from climate.manager.queue import wakeups
+
+LOG = log.getLogger(__name__)
+
+
+def after_refusal(core, refused, update=None):
+    """End the lease of a CommitRefused, or only undo its extension.
+
+    A change that Climate made itself stays, because its owner did not request it.
+
+    :param update: the method ``update.Update.update``; None for a new lease.
+    """
+    call = refused.call
+    if not call.asked:
+        with core.database.writer() as connection:
+            enforcement_calls.replace(connection, call)
+        LOG.warning('Lease %s: its change stays, although the enforcement service refuses it: %s',
+                    call.lease_id, refused.error.kwargs['reason'])
+        return
+    earlier_end = _earlier_end(core, call)
+    if earlier_end is not None and update is not None and _shorten(core, call, earlier_end, update):
+        LOG.warning('Lease %s: its extension is undone, because the enforcement service refuses '
+                    'it: %s', call.lease_id, refused.error.kwargs['reason'])
+        return
+    _end(core, call, refused.error)
+    core.notify()
+
+
+def _earlier_end(core, call):
+    """Return the end that a lease had before its extension; None: it is over, or more changed."""
+    if call.kind != enforcement.UPDATE:
+        return None
+    before = call.body['current_lease']
+    end = enforcement.end_of(before)
+    extended = enforcement.is_alike(call.lease, enforcement.with_times(
+        before, end_date=enforcement.end_of(call.lease)))
+    return end if extended and end > core.clock() else None
+
+
+def _shorten(core, call, end, update):
+    """Undo the extension of a lease; return whether that was possible."""
+    with core.database.writer() as connection:
+        enforcement_calls.replace(connection, call)
+    try:
+        update(contexts.RequestContext.internal(), call.lease_id, records.LeaseChanges(end=end))
+    except errors.ClimateError as error:
+        LOG.warning('Lease %s: its extension cannot be undone, so it ends: %s', call.lease_id,
+                    error.message)
+        return False
+    return True
+
+
+@cores.again_after_a_race
+def _end(core, call, error):
+    """End a lease now, because the service refuses to charge for it."""
+    with core.database.writer() as connection:
+        # If the service charged before it refused, the report of the end returns the charge.
+        now = core.clock()
+        enforcement_calls.replace(connection, call, dataclasses.replace(
+            call, call_id=uuidutils.generate_uuid(), kind=enforcement.END, state=enforcement.DUE,
+            asked=False, created_at=now, due_at=now, attempts=0)
+            if call.kind == enforcement.CREATE else None)
+    text = texts.same(error.message)
+    with core.database.writer() as connection:
+        try:
+            lease = leases.lock(connection, call.lease_id)
+        except errors.LeaseNotFound:
+            return
+        now = core.clock()
+        if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:
+            return
+        wakeups.lock(connection, lease)
+        lease_end.end_early(connection, lease.id, now, text)
+        allocations.cut(connection, [each.id for each in lease.reservations], now)
+        lease = leases.get(connection, lease.id)
+        leases.change(connection, lease, now, reason=text)
+        outbox.publish(connection, leases.get(connection, lease.id), now, 'error')
+        if lease.state == lifecycle.PENDING:
+            wakeups.wake(connection, now)
+    LOG.warning('Lease %s: ended, because the enforcement service refuses to charge for it: %s',
+                call.lease_id, error.kwargs['reason'])
