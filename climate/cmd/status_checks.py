@@ -144,7 +144,8 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
     _upgrade_checks = (('Configuration', _configuration), ('Database', _database), ('Bus', _bus),
                        ('Plugins', _plugins), ('Strategies', _strategies),
                        ('Forecasts', _forecasts), ('Metrics', _metrics), ('Notifiers', _notifiers),
-                       ('Enforcement service', _enforcement), ('Cloud', _cloud), ('Scheduler filter', _filter))
+                       ('Enforcement service', _enforcement), ('Cloud', _cloud),
+                       ('Scheduler filter', _filter))
 
 
 def answers(conf):

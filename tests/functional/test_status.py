@@ -80,7 +80,8 @@ def test_options_stand_before_or_after_the_words(run, words):
     assert (code, err) == (0, '')
     found = results(out)
     assert set(found) == {'Configuration', 'Database', 'Bus', 'Plugins', 'Strategies',
-                          'Forecasts', 'Metrics', 'Notifiers', 'Enforcement service', 'Cloud', 'Scheduler filter'}
+                          'Forecasts', 'Metrics', 'Notifiers', 'Enforcement service', 'Cloud',
+                          'Scheduler filter'}
     assert {result for result, _details in found.values()} == {0}
 
 

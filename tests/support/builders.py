@@ -86,17 +86,18 @@ class Wire:
 class Manager:
     """The real manager's parts, without threads: events run when `run` is called.
 
+    :param driver: the enforcement driver; None: that of the options.
     :ivar client: what the API calls, records in and out.
     :ivar cloud: the SimulatedCloud.
     """
 
-    def __init__(self, conf, database, clock, cloud=None, classes=None):
+    def __init__(self, conf, database, clock, cloud=None, classes=None, driver=None):
         self.clock = clock
         self.cloud = cloud or simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
         self.database = database
         self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
                               registry=registry.Registry(conf, classes), clock=clock,
-                              enforcement=enforcement.load(conf, self.cloud))
+                              enforcement=driver or enforcement.load(conf, self.cloud))
         self.client = client.ManagerClient(
             Wire(endpoint.InProcess(endpoint.Endpoint(self.core))))
         self.event_loop = loop.EventLoop(self.core, 'this manager',

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver "http", against hostile servers and the server of the recorded exchanges."""
 import contextlib
+import dataclasses
 import datetime
 import http.server
 import json
@@ -258,7 +259,7 @@ def test_a_repeated_creation_and_the_end_of_an_unknown_lease_are_successes_with_
         driver.commit(call)
         assert credit.balance == {'VCPU': 996, 'DISK_GB': 999}
         credit.charges.clear()
-        driver.end(call)
+        driver.end(dataclasses.replace(call, kind=base.END))
     assert [action for action, *_ in credit.calls] == ['create', 'create', 'on-end', 'update']
 
 

@@ -14,7 +14,9 @@ def _text(length):
 
 
 def _moment():
-    return sa.DateTime(timezone=True).with_variant(mysql.DATETIME(fsp=6), 'mysql')
+    return (sa.DateTime(timezone=True)
+            .with_variant(sa.DateTime(), 'sqlite')
+            .with_variant(mysql.DATETIME(fsp=6), 'mysql'))
 
 
 def upgrade():

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = '0049'
-down_revision = '0046'
+down_revision = '0047'
 
 
 def upgrade():

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A manager dies at any step of a lease under an enforcement service: charges equal leases."""
+import uuid
+
+import pytest
+from support import builders
+from support import crashing
+from support import ledger_driver
+
+from climate import errors
+from climate.db import enforcement_calls
+from climate.db import leases
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager.leases import enforcement_reports
+
+_LEASE = str(uuid.UUID(int=1))
+
+
+class DyingPoints(crashing.Points):
+    """Points after which the process stays dead until `begin`."""
+
+    def reach(self, *_where):
+        self.count += 1
+        if self.crash_at and self.count >= self.crash_at:
+            raise crashing.Crash
+
+
+class Site:
+    """A database and a service, on which managers come and go."""
+
+    def __init__(self, conf, path, charges_when_asked):
+        self.points = DyingPoints()
+        self.clock = builders.Clock()
+        self.driver = ledger_driver.LedgerDriver(conf, charges_when_asked)
+        self.driver.reach = self.points.reach
+        self._conf, self._path = conf, path
+        self.manager = None
+        self.start()
+
+    def start(self):
+        """Start another manager."""
+        self.points.begin(0)
+        if self.manager is not None:
+            self.manager.database.dispose()
+        database = crashing.Fragile(f'sqlite:///{self._path}', self.points)
+        cloud = self.manager.cloud if self.manager is not None else None
+        self.manager = builders.Manager(self._conf, database, self.clock, cloud, driver=self.driver)
+
+    def report(self):
+        """Run the manager and its reports until nothing is due."""
+        reports = enforcement_reports.EnforcementReports(self.manager.core)
+        for _ in range(4):
+            self.manager.run()
+            reports.step(self.clock())
+            self.clock.advance(builders.minutes(1))
+
+    def lease(self):
+        with self.manager.database.reader() as connection:
+            return next(iter(leases.mentioned(connection, {_LEASE})), None)
+
+
+def _create(site):
+    site.manager.client.create_lease(builders.a_member(), _LEASE, builders.a_lease(
+        start=builders.at(2), end=builders.at(6)))
+
+
+def _extend(site):
+    site.manager.client.update_lease(
+        builders.a_member(), _LEASE, records.LeaseChanges(end=builders.at(9)))
+
+
+def _shorten(site):
+    site.manager.client.update_lease(
+        builders.a_member(), _LEASE, records.LeaseChanges(end=builders.at(4)))
+
+
+def _delete(site):
+    site.manager.client.delete_lease(builders.a_member(), _LEASE)
+
+
+def _report(site):
+    enforcement_reports.EnforcementReports(site.manager.core).step(site.clock())
+
+
+_STORIES = {'create': ([], _create), 'extend': ([_create], _extend),
+            'shorten': ([_create], _shorten), 'delete': ([_create, _delete], _report)}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize('charges_when_asked', [False, True])
+@pytest.mark.parametrize('repeats', [False, True])
+@pytest.mark.parametrize('story', _STORIES)
+def test_charges_equal_leases_after_a_crash_at_any_step(
+        story, repeats, charges_when_asked, conf, tmp_path, migrated, record_property):
+    arrange, act = _STORIES[story]
+    crash_at, died = 0, True
+    while died:
+        crash_at += 1
+        path = tmp_path / f'{crash_at}.sqlite'
+        path.write_bytes(migrated.read_bytes())
+        site = Site(conf, path, charges_when_asked)
+        site.manager.enrol(2)
+        for step in arrange:
+            step(site)
+        site.points.begin(crash_at)
+        died = False
+        try:
+            act(site)
+        except crashing.Crash:
+            died = True
+        site.start()
+        if died and repeats:
+            try:
+                act(site)
+            except errors.ClimateError as error:
+                assert error.status in (404, 409), error.message
+        site.clock.advance(enforcement_reports.AGE + builders.minutes(1))
+        site.report()
+        _charges_equal_leases(site, f'{story}, point {crash_at}')
+        site.manager.database.dispose()
+    record_property('crash points', crash_at - 1)
+    print(f'{story}: {crash_at - 1} crash points')
+    assert crash_at > 5
+
+
+def _charges_equal_leases(site, where):
+    """Check that the lease is charged for its present span, if it is written, and nothing else."""
+    lease = site.lease()
+    expected = {}
+    if lease is not None and lease.deleted_at is None and lease.state != lifecycle.TERMINATED:
+        expected[_LEASE] = lease.start, lease.end, 1
+    assert site.driver.charges == expected, where
+    with site.manager.database.reader() as connection:
+        calls = enforcement_calls.counts(connection)
+    assert set(calls) == ({'reported'} if expected else set()), where
