@@ -6,8 +6,8 @@ import socket
 import time
 
 _TOKEN = 'demo:demo:admin,member,reader'
-_HEADERS = ('Host: 127.0.0.1\r\n' f'X-Auth-Token: {_TOKEN}\r\n'
-            'OpenStack-API-Version: reservation 1.1\r\n').encode()
+_HEADERS = ('Host: 127.0.0.1\r\nX-Auth-Token: {}\r\n'
+            'OpenStack-API-Version: reservation 1.1\r\n')
 _LIMIT_SECONDS = 60
 
 
@@ -17,7 +17,8 @@ class Caller:
     The libraries for HTTP spend more of the processor on a request than Climate on a short answer.
     """
 
-    def __init__(self, port):
+    def __init__(self, port, token=_TOKEN):
+        self._headers = _HEADERS.format(token).encode()
         self._socket = socket.create_connection(('127.0.0.1', port), _LIMIT_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._answers = self._socket.makefile('rb')
@@ -26,7 +27,7 @@ class Caller:
         """(status, document) of the answer; `body` is JSON, as bytes."""
         self._socket.sendall(
             b'%s %s HTTP/1.1\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s'
-            % (method.encode(), path.encode(), _HEADERS, len(body), body))
+            % (method.encode(), path.encode(), self._headers, len(body), body))
         status = int(self._answers.readline().split()[1])
         length = 0
         while (line := self._answers.readline().lower()) not in (b'\r\n', b''):

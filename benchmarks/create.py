@@ -51,7 +51,7 @@ def figures(form):
             continue
         words = 'one process, sqlite' if embedded else 'api, manager and rabbitmq, {0}'
         goal = EMBEDDED_GOAL if embedded else DISTRIBUTED_GOAL
-        wanted = {'an hour of a month': _spread}
+        wanted = {'an hour of a month': spread}
         if form == 'long':
             wanted['the same hour'] = _alike
         with bus(embedded) as transport:
@@ -91,7 +91,7 @@ def counted(kind, hosts):
         api = builders.Api(conf, builders.Manager(conf, database, builders.Clock()))
         for start in (1, 2):
             with builders.statements() as statements:
-                answer = api.post('/v1/leases', version='1.1', raw=_body(
+                answer = api.post('/v1/leases', version='1.1', raw=body(
                     builders.NOON + start * _HOUR))
             assert answer.status_int == 201, answer.body
         return report.Figure(
@@ -107,7 +107,7 @@ def measured(database, transport, starts, leases):
             _, port = stack.enter_context(programs.standalone(folder, url))
         else:
             _, port = stack.enter_context(programs.distributed(folder, url, transport))
-        requests = [('POST', '/v1/leases', _body(start))
+        requests = [('POST', '/v1/leases', body(start))
                     for start in starts(WARM_UP + leases)]
         first, _ = callers.many(port, CLIENTS, requests[:WARM_UP])
         answers, seconds = callers.many(port, CLIENTS, requests[WARM_UP:])
@@ -128,7 +128,7 @@ def no_overlap(database, leases):
         assert one != other or end <= start, (one, start)
 
 
-def _spread(count):
+def spread(count):
     made = random.Random(1)
     return [_tomorrow() + made.randrange(30 * 24) * _HOUR for _ in range(count)]
 
@@ -142,7 +142,7 @@ def _tomorrow():
     return now.replace(minute=0, second=0, microsecond=0) + 24 * _HOUR
 
 
-def _body(start):
+def body(start):
     return callers.body(
         name='bench', start=f'{start:%Y-%m-%dT%H:%M:%SZ}', duration='1h',
         reservations=[{'resource_type': 'physical:host', 'min': 1, 'max': 1}])

@@ -104,9 +104,13 @@ def running(name, path, folder, is_ready, processor=None):
 
 
 @contextlib.contextmanager
-def standalone(folder, url):
-    """(the Program of API and manager in one process, its port)."""
+def standalone(folder, url, groups=''):
+    """(the Program of API and manager in one process, its port).
+
+    :param groups: more groups of options, as text.
+    """
     path, port = configured(folder, url)
+    path.write_text(path.read_text() + groups)
     with running('standalone', path, folder, lambda text: 'Climate listens' in text) as program:
         yield program, port
 

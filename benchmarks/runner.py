@@ -18,6 +18,7 @@ MODULES = {
     'benchmarks.lease': (0,),
     'benchmarks.planning': (1, 2, 14),
     'benchmarks.create': (3,),
+    'benchmarks.enforced': (0,),
     'benchmarks.lists': (4,),
     'benchmarks.worst_list': (0,),
     'benchmarks.starts': (5, 13),
