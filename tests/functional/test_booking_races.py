@@ -3,15 +3,13 @@
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
-import collections
 import concurrent.futures
 import os
-import threading
 
 import pytest
 from support import builders
+from support import crowds
 from support import every_type
-import webtest
 
 from climate import errors
 from climate.api import app
@@ -22,32 +20,10 @@ CALLERS = 16
 ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 
 
-class Crowd:
-    """Callers, each on a thread of its own, who ask at the same moment."""
-
-    def __init__(self, service):
-        self._clients = [webtest.TestApp(service) for _ in range(CALLERS)]
-        self._start = threading.Barrier(CALLERS)
-        self._threads = concurrent.futures.ThreadPoolExecutor(CALLERS)
-
-    def ask(self, method, path, bodies, headers=({},) * CALLERS):
-        """The answers, whatever their status, in the order of `bodies`, one for each caller."""
-        return list(self._threads.map(self._ask, self._clients, [method] * CALLERS,
-                                      [path] * CALLERS, bodies, headers))
-
-    def leave(self):
-        self._threads.shutdown()
-
-    def _ask(self, client, method, path, body, headers):
-        self._start.wait(timeout=60)
-        return getattr(client, method)(path, body, expect_errors=True,
-                                       headers={'X-Auth-Token': builders.DEMO, **headers})
-
-
 @pytest.fixture
 def crowd(conf, manager):
     service = app.build(conf, manager.client, builders.manager_plugins(conf))
-    found = Crowd(service)
+    found = crowds.Crowd(service, CALLERS)
     yield found
     found.leave()
 
@@ -59,7 +35,7 @@ def test_one_of_sixteen_requests_gets_the_last_host_and_the_others_learn_why(
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             builders.a_body(f'lease {number}') for number in range(CALLERS)])
-        assert statuses(answers) == {201: 1, 400: 15}
+        assert crowds.statuses(answers) == {201: 1, 400: 15}
         for answer in answers:
             if answer.status_code == 400:
                 message = answer.json['error_message']
@@ -84,7 +60,7 @@ def test_one_of_sixteen_requests_gets_the_last_of_any_resource(manager, api, cro
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             leasable.body(f'lease {number}') for number in range(CALLERS)], [version] * CALLERS)
-        assert statuses(answers) == {201: 1, 409: 15}, {answer.text for answer in answers}
+        assert crowds.statuses(answers) == {201: 1, 409: 15}, {answer.text for answer in answers}
         for answer in answers:
             if answer.status_code == 409:
                 assert answer.json['error_message'].startswith(leasable.refused)
@@ -101,7 +77,7 @@ def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, c
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             builders.a_body(f'lease {number}', least=2) for number in range(CALLERS)])
-        assert statuses(answers) == {201: 2, 400: 14}
+        assert crowds.statuses(answers) == {201: 2, 400: 14}
         assert sorted(_leases_on_each_host(api)) == [0, 1, 1, 1, 1]
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
@@ -120,7 +96,7 @@ def test_the_loser_of_a_race_for_the_first_of_many_free_hosts_gets_another(
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             builders.a_body(f'lease {number}') for number in range(CALLERS)])
-        assert statuses(answers) == {201: CALLERS}
+        assert crowds.statuses(answers) == {201: CALLERS}
         assert sum(_leases_on_each_host(api)) == CALLERS
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
@@ -156,7 +132,7 @@ def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all
     with concurrent.futures.ThreadPoolExecutor(len(leases)) as threads:
         answers = list(threads.map(
             lambda lease: api.put(f'/v1/leases/{lease["id"]}', bodies[lease['id']]), leases))
-    assert statuses(answers) == {200: 1, 400: 6}
+    assert crowds.statuses(answers) == {200: 1, 400: 6}
     assert _leases_on_each_host(api) == [1] * 8
 
 
@@ -167,7 +143,7 @@ def test_one_request_sent_many_times_at_once_makes_one_lease(manager, api, crowd
         body = {'name': 'once', 'end': '2030-05-01 13:00', 'reservations': [
             {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}
         answers = crowd.ask('post_json', '/v1/leases', [body] * CALLERS, [key] * CALLERS)
-        assert statuses(answers) == {201: CALLERS}
+        assert crowds.statuses(answers) == {201: CALLERS}
         [lease] = api.get('/v1/leases').json['leases']
         assert {answer.json['lease']['id'] for answer in answers} == {lease['id']}
         api.delete(f'/v1/leases/{lease["id"]}')
@@ -185,7 +161,3 @@ def _given(api, leasable, resource):
     [found] = [each for each in answer.json['allocations']
                if str(each['resource_id']) == str(resource.id)]
     return len(found['reservations'])
-
-
-def statuses(answers):
-    return collections.Counter(answer.status_code for answer in answers)
