@@ -36,6 +36,7 @@ class HeldSearch:
     :ivar resource_ids: ids of further resources that are described.
     :ivar pools: names of pools whose capacities are read.
     :ivar names: names of the properties that are read.
+    :ivar counts: whether leases and offers without allocations in the span are read, too.
     """
 
     project_id: str | None
@@ -47,6 +48,7 @@ class HeldSearch:
     pools: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     project_ids: tuple[str, ...] = ()
+    counts: bool = True
 
 
 def read(connection, search):
@@ -64,11 +66,13 @@ def read(connection, search):
     values = {'project': search.project_id, 'projects': list(search.project_ids),
               'user': search.user_id, 'now': search.now, 'since': search.since, 'start': start,
               'end': end,
-              'ids': list(search.resource_ids), 'pools': list(search.pools),
+              'ids': list(search.resource_ids), 'id': next(iter(search.resource_ids), None),
+              'pools': list(search.pools),
               **{f'name_{number}': name for number, name in enumerate(search.names)}}
     statement, used = _statement(
         search.project_id is not None, bool(search.project_ids), search.user_id is not None,
-        search.since is not None, bool(search.resource_ids), bool(search.pools), len(search.names))
+        search.since is not None, min(len(search.resource_ids), 2), bool(search.pools),
+        len(search.names), search.counts)
     return connection.execute(statement, {name: values[name] for name in used}).all()
 
 
@@ -92,8 +96,11 @@ _TOUCHES = sa.and_(
 
 # Statements are cached, because building one costs more than running it. There are few forms.
 @functools.lru_cache(maxsize=256)
-def _statement(of_project, of_projects, of_user, past, describes, capacities, names):
-    """Return (the statement, the names of its parameters)."""
+def _statement(of_project, of_projects, of_user, past, described, capacities, names, counts):
+    """Return (the statement, the names of its parameters).
+
+    :param described: 0, 1 or 2 for the description of no, one or several resources.
+    """
     properties = [_value(number) for number in range(names)]
     parts, used = [], [f'name_{number}' for number in range(names)]
     owners = [(name, column) for wanted, name, column in (
@@ -102,16 +109,18 @@ def _statement(of_project, of_projects, of_user, past, describes, capacities, na
     for name, column in owners:
         used += [name, 'now', 'start', 'end']
         owned = _owned(LEASES, column, name)
-        parts.append(_leases(properties, owned, LEASES.c.ended_at.is_(None)))
+        parts.append(_leases(properties, counts, owned, LEASES.c.ended_at.is_(None)))
         if past:
             used.append('since')
-            parts.append(_leases(properties, owned, LEASES.c.ended_at > sa.bindparam(
+            parts.append(_leases(properties, False, owned, LEASES.c.ended_at > sa.bindparam(
                 'since', type_=tables.UtcDateTime)))
-        parts.append(_offers(properties, _owned(OFFERS, column, name)))
-    if describes:
-        used.append('ids')
+        parts.append(_offers(properties, counts, _owned(OFFERS, column, name)))
+    if described:
+        # SQLAlchemy renders the whole statement again for each list of ids.
+        used.append('id' if described == 1 else 'ids')
         parts.append(_select(RESOURCE, properties, {}).where(
-            RESOURCES.c.id.in_(sa.bindparam('ids', expanding=True))))
+            RESOURCES.c.id == sa.bindparam('id') if described == 1
+            else RESOURCES.c.id.in_(sa.bindparam('ids', expanding=True))))
     if capacities:
         used.append('pools')
         parts.append(_capacities(properties))
@@ -158,12 +167,10 @@ def _select(what, properties, columns, described=_RESOURCE_COLUMNS):
         *(column.label(f'p{number}') for number, column in enumerate(properties)))
 
 
-def _leases(properties, *conditions):
+def _leases(properties, counts, *conditions):
     joined = (sa.outerjoin(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id)
-              .outerjoin(RESERVATIONS, RESERVATIONS.c.lease_id == LEASES.c.id)
-              .outerjoin(ALLOCATIONS, sa.and_(
-                  ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id, _TOUCHES))
-              .outerjoin(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
+              .join(RESERVATIONS, RESERVATIONS.c.lease_id == LEASES.c.id, isouter=counts))
+    joined = _with_allocations(joined, RESERVATIONS.c.id, counts)
     return _select(LEASE, properties, {
         'holding_id': LEASES.c.id, 'project_id': LEASES.c.project_id, 'user_id': LEASES.c.user_id,
         'state': LEASES.c.state, 'begin': LEASES.c.start, 'until': LEASES.c.end,
@@ -172,12 +179,21 @@ def _leases(properties, *conditions):
         **_ALLOCATION_COLUMNS}).select_from(joined).where(*conditions)
 
 
-def _offers(properties, owned):
+def _with_allocations(joined, reservation_id, counts):
+    """Return a join, extended by allocations and their resources.
+
+    :param counts: whether rows without allocations are kept.
+    """
+    return (joined.join(ALLOCATIONS, sa.and_(
+        ALLOCATIONS.c.reservation_id == reservation_id, _TOUCHES), isouter=counts)
+            .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id, isouter=counts))
+
+
+def _offers(properties, counts, owned):
     parts = OFFER_RESERVATIONS
-    joined = (sa.outerjoin(OFFERS, parts, parts.c.offer_id == OFFERS.c.id)
-              .outerjoin(ALLOCATIONS, sa.and_(
-                  ALLOCATIONS.c.reservation_id == parts.c.reservation_id, _TOUCHES))
-              .outerjoin(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
+    joined = _with_allocations(
+        sa.outerjoin(OFFERS, parts, parts.c.offer_id == OFFERS.c.id), parts.c.reservation_id,
+        counts)
     return _select(OFFER, properties, {
         'holding_id': OFFERS.c.id, 'project_id': OFFERS.c.project_id, 'user_id': OFFERS.c.user_id,
         'begin': OFFERS.c.start, 'until': OFFERS.c.end, 'held_until': OFFERS.c.held_until,

@@ -36,7 +36,9 @@ def worst_growth(limit: rules.Limit, held: list[steps.HeldStep]) -> WindowUse | 
     Of several, one with the greatest use before the request is returned.
     """
     most = fractions.Fraction(limit.most or 0) * steps.HOUR
-    if not any(step.grows for step in held):
+    if not any(step.grows for step in held) or sum(
+            step.after * (step.end - step.start) for step in held) <= most:
+        # All together is not above the maximum, so that no window is.
         return None
     if limit.window is None:
         uses = [use for use in _period_uses(limit, held)
@@ -106,6 +108,8 @@ def _crossing(left: WindowUse, right: WindowUse, most: fractions.Fraction) -> in
 
     None is returned if there is none, or if one of the two windows is such a window itself.
     """
+    if left.after <= most and right.after <= most:
+        return None
     above = left.after - most, right.after - most
     growth = left.after - left.before, right.after - right.before
     if (above[0] > 0 and growth[0] > 0) or (above[1] > 0 and growth[1] > 0):

@@ -19,6 +19,7 @@ from climate.domain.limits import rules
 from climate.domain.limits import usage
 from climate.manager.limits import books
 from climate.manager.limits import holdings
+from climate.manager.limits import upper_bounds
 
 
 def applying(core, project_id, user_id, now):
@@ -84,19 +85,25 @@ class LimitChecks:
         if not self.limits:
             return []
         with self._core.database.reader() as connection:
-            found = holdings.read(self._core, connection, self.limits, self._owner,
-                                  (self._now, holdings.LAST), self._now)
+            rows = holdings.read(self._core, connection, self.limits, self._owner,
+                                 (self._now, holdings.LAST), self._now)
+        found = holdings.parsed(self._core, rows, self.limits)
         return [usage.of(limit, domain.Request(self._now, others=tuple(
             each for each in found.by_id.values() if each.is_of(limit.owner_of(*self._owner))),
             parts=found.parts)) for limit in self.limits]
 
     def _refusals(self, connection, subjects, locks):
+        nothing = holdings.ReadHoldings({}, {}, ())
         is_new = all(subject.before_id is None for subject in subjects)
-        if is_new and all(map(_is_plain, self.limits)):
-            # These limits depend on the new lease alone, and not on its resources.
-            found = holdings.ReadHoldings({}, {}, ())
-        else:
-            found = self._read(connection, subjects, locks)
+        others = [limit for limit in self.limits
+                  if not (is_new and upper_bounds.depends_on_lease_alone(limit))]
+        if not others:
+            return [self._refusal(connection, subject, nothing) for subject in subjects]
+        rows = self._read(connection, subjects, locks)
+        if len(subjects) == 1 and upper_bounds.prove(self._core, others, rows, subjects[0]):
+            own = [limit for limit in self.limits if limit not in others]
+            return [self._refusal(connection, subjects[0], nothing, own)]
+        found = holdings.parsed(self._core, rows, self.limits)
         return [self._refusal(connection, subject, found) for subject in subjects]
 
     def _read(self, connection, subjects, locks):
@@ -108,20 +115,26 @@ class LimitChecks:
         return holdings.read(
             self._core, connection, self.limits, self._owner, (min(moments), max(moments)),
             self._now, {allocation.resource_id for subject in subjects
-                        for allocation in subject.chosen})
+                        for allocation in subject.chosen},
+            is_change=any(subject.before_id is not None for subject in subjects))
 
-    def _refusal(self, connection, subject, found):
+    def _refusal(self, connection, subject, found, limits=None):
+        """Return the LimitExceeded of a LimitSubject, or None.
+
+        :param limits: the Limits that are checked; None: all.
+        """
+        limits = self.limits if limits is None else limits
         before = found.by_id.get(subject.before_id)
         others = tuple(each for key, each in found.by_id.items() if key != subject.before_id)
         request = domain.Request(
             self._now, before, self._after(subject, before, found), others, found.parts,
             subject.candidates, subject.roles, subject.is_attempt)
-        broken = measures.breaches(self.limits, request)
+        broken = measures.breaches(limits, request)
         if subject.needed and not broken:
             # A lease that is above a limit alone would wait for nothing.
             request = dataclasses.replace(request, before=None, others=(), after=(
                 dataclasses.replace(subject.after, resources=subject.needed)))
-            broken = measures.breaches(self.limits, request)
+            broken = measures.breaches(limits, request)
         return _error(broken, request, private_names(
             connection, [breach.limit for breach in broken])) if broken else None
 
@@ -135,12 +148,6 @@ class LimitChecks:
                 self._core, allocation, subject.types[allocation.reservation_id],
                 found.facts[allocation.resource_id], self.limits)
             for allocation in subject.chosen))
-
-
-def _is_plain(limit):
-    """Return whether a limit depends on nothing but the times and the type of one lease."""
-    return (limit.measure in rules.OF_ONE_LEASE and limit.measure is not rules.Measure.ROLES
-            and limit.pool is None and not limit.property_names)
 
 
 def private_names(connection, limits):

@@ -38,25 +38,27 @@ class ReadHoldings:
     parts: tuple
 
 
-def read(core, connection, limits, owner, span, now, resource_ids=()):
-    """Return the ReadHoldings of the project and the user of a request, by one statement.
+def read(core, connection, limits, owner, span, now, resource_ids=(), is_change=True):
+    """Return the rows of the project and the user of a request, by one statement.
 
     :param limits: the Limits that apply.
     :param owner: (project id, user id).
     :param span: the (start, end) of the time in which the request changes what is held.
     :param resource_ids: ids of further resources whose facts are read.
+    :param is_change: whether the request changes a lease or an offer that exists.
     """
     per = {limit.per for limit in limits}
     project_id, user_id = owner
     names = _stored_names(core, limits)
     since, *between = _reach(limits, span)
-    rows = held_resources.read(connection, held_resources.HeldSearch(
+    # Only the lease of the request is needed even if it has no allocations.
+    counts = is_change or any(limit.measure in rules.OF_COUNTS for limit in limits)
+    return held_resources.read(connection, held_resources.HeldSearch(
         project_id=project_id if rules.Per.PROJECT in per else None,
         user_id=user_id if rules.Per.USER in per else None, now=now,
         since=since if since < span[0] else None, span=tuple(between),
         resource_ids=tuple(sorted(set(resource_ids))),
-        pools=_shared_pools(limits), names=names))
-    return _parsed(core, rows, names, _units_of(limits))
+        pools=_shared_pools(limits), names=names, counts=counts))
 
 
 def since_of(limits, now):
@@ -75,7 +77,7 @@ def read_projects(core, connection, limits, project_ids, span, now):
         project_id=None, user_id=None, project_ids=tuple(project_ids), now=now,
         since=since if since < span[0] else None, span=tuple(between),
         pools=_shared_pools(limits), names=names))
-    return _parsed(core, rows, names, _units_of(limits))
+    return parsed(core, rows, limits)
 
 
 def _shared_pools(limits):
@@ -117,15 +119,13 @@ def _moved(moment, length):
         return _FIRST if length < datetime.timedelta(0) else LAST
 
 
-def _parsed(core, rows, names, wanted):
-    """Return the ReadHoldings of rows.
-
-    :param names: the names of the properties in the rows.
-    :param wanted: the units of the limits.
-    """
+def parsed(core, rows, limits):
+    """Return the ReadHoldings of the rows that `read` returned for limits."""
+    names, wanted = _stored_names(core, limits), _units_of(limits)
     heads, held, pools = {}, collections.defaultdict(dict), collections.defaultdict(dict)
     facts, parts = {}, []
     describe = _describer(core, names, wanted)
+    type_pools = functools.cache(functools.partial(pools_of, core))
     for row in rows:
         if row.what == held_resources.CAPACITY:
             part = describe(row.pool, '', row.capacity, row[-len(names):] if names else ())
@@ -138,7 +138,7 @@ def _parsed(core, rows, names, wanted):
             continue
         heads[row.holding_id] = row
         if row.resource_type is not None:
-            pools[row.holding_id][row.resource_type] = pools_of(core, row.resource_type)
+            pools[row.holding_id][row.resource_type] = type_pools(row.resource_type)
         if described is not None:
             held[row.holding_id][row.allocation_id] = _held(core, row, described, wanted)
     by_id = {key: holdings.Holding(
