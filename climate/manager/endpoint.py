@@ -147,7 +147,7 @@ class Endpoint:
         return self._delete.preview(lease_id)
 
     def preview_swap(self, context, lease_id, resource, reservation_id=None):
-        return self._swap.preview(lease_id, resource, reservation_id)
+        return self._swap.preview(context, lease_id, resource, reservation_id)
 
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
         return self._read.named(self._swap.swap(

@@ -129,6 +129,20 @@ class Request:
         owner = limit.owner_of(subject.project_id, subject.user_id)
         return [each for each in self.others if each.is_of(owner)]
 
+    def before_of(self, limit: rules.Limit) -> Holding | None:
+        """Return the Holding before the request, if a limit counts it for the owner of the lease.
+
+        The result is None for an offer of another owner, such as another user of the project: the
+        lease that takes it adds its resources to those of its own user.
+        """
+        before, after = self.before, self.after
+        if before is None or after is None:
+            return before
+        if limit.measure is rules.Measure.ROLES and before.user_id != after.user_id:
+            return None
+        owners = {limit.owner_of(each.project_id, each.user_id) for each in (before, after)}
+        return before if len(owners) == 1 else None
+
 
 def capacity(limit: rules.Limit, parts: Iterable[PoolPart]) -> int:
     """Return the enrolled capacity of which a limit of a share allows a percentage."""

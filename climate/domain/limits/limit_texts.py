@@ -91,7 +91,7 @@ def sentence(breach: measures.Breach, request: holdings.Request, fit: fitting.Fi
 
 
 def _facts(breach: measures.Breach, request: holdings.Request) -> str:
-    limit, seconds = breach.limit, datetime.timedelta(seconds=float(breach.value))
+    limit = breach.limit
     used, more = shown(breach.used, up=True), shown(breach.value - breach.used, up=True)
     left = shown(breach.remaining)
     match limit.measure:
@@ -102,20 +102,25 @@ def _facts(breach: measures.Breach, request: holdings.Request) -> str:
             return (f'{used} are held {_span(breach)}, and this request adds {more}, but {left} '
                     f'of {shown(breach.bound)} are left.')
         case rules.Measure.LEASE_LENGTH:
-            return f'this lease would last {moments.span(seconds)}.'
+            return f'this lease would last {_length(breach)}.'
         case rules.Measure.AHEAD | rules.Measure.NOTICE:
             if breach.value == 0:
                 return 'this lease would start as soon as it has its resources.'
-            return f'this lease would start {moments.span(seconds)} from now.'
+            return f'this lease would start {_length(breach)} from now.'
         case rules.Measure.PAUSE:
             other = breach.other.id if breach.other is not None else ''
-            return f'the pause between this lease and {other} would be {moments.span(seconds)}.'
+            return f'the pause between this lease and {other} would be {_length(breach)}.'
         case rules.Measure.ROLES:
             return 'you do not have this role.'
         case _:
             one, many = _COUNTED[limit.measure]
             return f'there {"is" if breach.used == 1 else "are"} ' + texts.counted(
                 int(breach.used), one, many) + '.'
+
+
+def _length(breach: measures.Breach) -> str:
+    """Return the value of a limit of durations in words."""
+    return moments.span(datetime.timedelta(seconds=float(breach.value)))
 
 
 def _span(breach: measures.Breach) -> str:

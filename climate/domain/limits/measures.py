@@ -62,7 +62,7 @@ def steps_of(limit: rules.Limit, request: holdings.Request) -> list[steps.HeldSt
     amounts = [steps.Amount(held.start, held.end, held.amount(limit.unit), held.amount(limit.unit))
                for each in request.others_of(limit) for held in each.counted(limit)]
     amounts += [steps.Amount(held.start, held.end, held.amount(limit.unit), 0)
-                for held in _counted(request.before, limit)]
+                for held in _counted(request.before_of(limit), limit)]
     amounts += [steps.Amount(held.start, held.end, 0, held.amount(limit.unit))
                 for held in _counted(request.after, limit)]
     return steps.of(amounts)
@@ -109,7 +109,7 @@ def _counted_kinds(*kinds: holdings.Kind) -> Callable[..., Breach | None]:
             return int(holding is not None and holding.kind in kinds
                        and holding.may_count(limit))
         used = sum(map(number, request.others_of(limit)))
-        before, after = used + number(request.before), used + number(request.after)
+        before, after = used + number(request.before_of(limit)), used + number(request.after)
         most = fractions.Fraction(limit.most or 0)
         if after <= most or after <= before:
             return None
@@ -118,7 +118,7 @@ def _counted_kinds(*kinds: holdings.Kind) -> Callable[..., Breach | None]:
 
 
 def _lease_length(limit: rules.Limit, request: holdings.Request) -> Breach | None:
-    before, after = request.before, request.after
+    before, after = _counted_before(limit, request), request.after
     if after is None or not after.may_count(limit):
         return None
     length, longest = after.end - after.start, _duration(limit)
@@ -128,31 +128,40 @@ def _lease_length(limit: rules.Limit, request: holdings.Request) -> Breach | Non
 
 
 def _ahead(limit: rules.Limit, request: holdings.Request) -> Breach | None:
-    after = request.after
+    before, after = _counted_before(limit, request), request.after
     if after is None or not _moves_start(limit, request):
         return None
     ahead, longest = _latest_start(after) - request.now, _duration(limit)
     if ahead <= longest or (
-            request.before is not None and _latest_start(after) <= _latest_start(request.before)):
+            before is not None and _latest_start(after) <= _latest_start(before)):
         return None
     return Breach(limit, _seconds(longest), 0, _seconds(ahead))
 
 
 def _notice(limit: rules.Limit, request: holdings.Request) -> Breach | None:
-    after = request.after
+    before, after = _counted_before(limit, request), request.after
     if after is None or not _moves_start(limit, request):
         return None
     notice, least = max(after.start - request.now, datetime.timedelta(0)), _duration(limit)
-    if notice >= least or (request.before is not None and after.start >= request.before.start):
+    if notice >= least or (before is not None and after.start >= before.start):
         return None
     return Breach(limit, _seconds(least), 0, _seconds(notice))
 
 
 def _moves_start(limit: rules.Limit, request: holdings.Request) -> bool:
-    """Return whether a request sets a start of a lease that a limit counts."""
-    before, after = request.before, request.after
+    """Return whether a request sets a start of a lease that a limit counts.
+
+    A lease that gets its first resources that count is as a new lease.
+    """
+    before, after = _counted_before(limit, request), request.after
     return (after is not None and not request.is_attempt and after.may_count(limit)
             and (before is None or before.start != after.start))
+
+
+def _counted_before(limit: rules.Limit, request: holdings.Request) -> holdings.Holding | None:
+    """Return the Holding before the request, or None if the limit does not count it."""
+    before = request.before_of(limit)
+    return before if before is not None and before.may_count(limit) else None
 
 
 def _latest_start(holding: holdings.Holding) -> Moment:
@@ -161,7 +170,8 @@ def _latest_start(holding: holdings.Holding) -> Moment:
 
 def _pause(limit: rules.Limit, request: holdings.Request) -> Breach | None:
     least = _duration(limit)
-    before, after = _spans(limit, request.before), _spans(limit, request.after)
+    before, after = _spans(limit, request.before_of(limit)), _spans(limit, request.after)
+    after = {pool: span for pool, span in after.items() if not _is_within(span, before.get(pool))}
     worst: Breach | None = None
     for other in request.others_of(limit):
         for pool, span in _spans(limit, other).items():
@@ -193,10 +203,15 @@ def _gap(one: tuple[Moment, Moment], other: tuple[Moment, Moment] | None
     return max(one[0] - other[1], other[0] - one[1])
 
 
+def _is_within(span: tuple[Moment, Moment], whole: tuple[Moment, Moment] | None) -> bool:
+    """Return whether a span is a part of another one; a lease may always become shorter."""
+    return whole is not None and whole[0] <= span[0] and span[1] <= whole[1]
+
+
 def _roles(limit: rules.Limit, request: holdings.Request) -> Breach | None:
     if request.roles is None or request.is_attempt or limit.roles & request.roles:
         return None
-    before, after = request.before, request.after
+    before, after = request.before_of(limit), request.after
     if before is None and after is not None and not after.resources and any(
             limit.counts(held.resource_type, held.pool, held.properties)
             for held in request.candidates):

@@ -22,6 +22,8 @@ from climate.manager.booking import contenders
 from climate.manager.leases import change_plan
 from climate.manager.leases import change_writer
 from climate.manager.leases import last_step
+from climate.manager.limits import checking
+from climate.manager.limits import subjects
 
 LOG = log.getLogger(__name__)
 
@@ -85,7 +87,10 @@ class LeaseSteps:
         lease, now = claim.lease, claim.at
         end = lease.end + datetime.timedelta(seconds=lease.while_free_seconds)
 
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
+
         def write(connection, chosen):
+            limits.refuse_excess(connection, subjects.of_change(self._core, change, chosen))
             ownership.current(connection, lease)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             return change_writer.write(self._core, connection, change, chosen)

@@ -76,7 +76,7 @@ class Swap:
         self._booking = booking.Booking(core)
         self._losses = losses.LeaseLosses(core)
 
-    def preview(self, lease_id, resource, reservation_id=None):
+    def preview(self, context, lease_id, resource, reservation_id=None):
         """Return the Lease as after a swap, with its losses; write nothing.
 
         The parameters and the errors are those of `swap`. The limit of swaps is not checked.
@@ -86,7 +86,8 @@ class Swap:
         now = self._core.clock()
         swap = self._planned(lease_id, resource, reservation_id, now)
         chosen = self._booking.plan(swap.wishes, _span(swap, now), now, self._avoided(swap))
-        self._limits_of(swap, now).refuse_in_preview(self._subject(swap, chosen, now))
+        self._limits_of(swap, now).refuse_in_preview(
+            self._subject(context, swap, chosen, now))
         before, new = swap.reservation, records.by_need(chosen, swap.reservation.id)
         after = dataclasses.replace(before, allocated={
             key: (*(each for each in ids if each != swap.resource.id), *new.get(key, ()))
@@ -116,7 +117,7 @@ class Swap:
         limits = self._limits_of(swap, now)
 
         def write(connection, chosen):
-            limits.refuse_excess(connection, self._subject(swap, chosen, now))
+            limits.refuse_excess(connection, self._subject(context, swap, chosen, now))
             return self._write(connection, context, swap, chosen, now)
         changed = self._booking.book(
             swap.wishes, _span(swap, now), now, write,
@@ -153,9 +154,10 @@ class Swap:
     def _limits_of(self, swap, now):
         return checking.applying(self._core, swap.lease.project_id, swap.lease.user_id, now)
 
-    def _subject(self, swap, chosen, now):
+    def _subject(self, context, swap, chosen, now):
+        roles = frozenset(context.roles) if swap.lease.is_of(context) else None
         return subjects.of_swap(self._core, swap.lease, swap.reservation, swap.resource.id, chosen,
-                                now)
+                                now, roles)
 
     def _write(self, connection, context, swap, chosen, now):
         lease, old = swap.lease, swap.resource

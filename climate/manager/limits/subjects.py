@@ -120,20 +120,26 @@ def of_change(core, change, chosen):
         start = target.start if target.start != lease.start else held.start
         return (dataclasses.replace(held, start=start, end=target.end),)
     waits = lease.state == lifecycle.ACQUIRING
-    roles = frozenset(change.context.roles) if change.by_owner else None
+    # The owner had the roles when they chose the steps.
+    has_caller = change.by_owner and not change.in_steps
+    roles = frozenset(change.context.roles) if has_caller else None
     return LimitSubject(
         holding_of(core, target, domain.Kind.WAITING if waits else domain.Kind.LEASE),
         tuple(chosen), _types(target.reservations), before_id=lease.id, kept=kept, roles=roles,
         more_moments=(lease.start, lease.end))
 
 
-def of_swap(core, lease, reservation, resource_id, chosen, now):
-    """Return the LimitSubject of a swap of a resource of a running Lease for Allocations."""
+def of_swap(core, lease, reservation, resource_id, chosen, now, roles=None):
+    """Return the LimitSubject of a swap of a resource of a running Lease for Allocations.
+
+    :param roles: the roles of the caller; None: roles do not matter.
+    """
     def kept(held):
         is_old = (held.reservation_id, held.resource_id) == (reservation.id, resource_id)
         return _cut(held, now) if is_old else (held,)
     return LimitSubject(holding_of(core, lease, domain.Kind.LEASE), tuple(chosen),
-                        _types(lease.reservations), before_id=lease.id, kept=kept)
+                        _types(lease.reservations), before_id=lease.id, kept=kept,
+                        roles=roles)
 
 
 def _cut(held, now):

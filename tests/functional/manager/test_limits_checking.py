@@ -296,6 +296,36 @@ def test_a_swap_that_gives_a_lease_a_limited_resource_is_refused(manager, in_for
     assert refused(manager.client.swap_resource, builders.a_member(), lease.id, plain.name)
 
 
+def test_a_swap_gives_no_resource_that_needs_a_role_of_a_caller_without_it(manager, in_force):
+    [plain, special] = manager.enrol(2)
+    lease = manager.active()
+    if special.id in lease.reservations[0].resource_ids:
+        plain, special = special, plain
+    manager.client.update_resource(builders.an_admin(), 'host', special.id, {'gpu': 'A100'})
+    in_force(limit('roles', roles=['gpu_user'], criteria=GPU))
+    assert refused(manager.client.swap_resource, builders.a_member(), lease.id, plain.name)
+    assert refused(manager.client.preview_swap, builders.a_member(), lease.id, plain.name)
+    caller = builders.a_member()
+    caller.roles.append('gpu_user')
+    manager.client.swap_resource(caller, lease.id, plain.name)
+
+
+def test_offers_that_other_users_hold_count_for_the_user_who_takes_them(manager, in_force):
+    manager.enrol(2, gpu='A100')
+    in_force(limit('resources', 1, per='user'), limit('resources', 2, name='project'),
+             limit('roles', roles=['gpu_user'], criteria=GPU, name='roles'))
+    friend, member = builders.a_member('eve', 'demo'), builders.a_member()
+    for caller in (friend, member):
+        caller.roles.append('gpu_user')
+    manager.create(builders.a_lease(), member)
+    offer = manager.hold(builders.a_lease(), friend)
+    assert refused(manager.take, offer, member).details['limit'] == 'rule'
+    friend.roles.remove('gpu_user')
+    assert refused(manager.take, offer, friend.__class__(
+        project_id='demo', user_id='mallory', roles=['member'])).details['limit'] == 'roles'
+    manager.take(offer, friend)
+
+
 def test_no_statement_is_added_without_limits_and_at_most_one_with_limits(manager, in_force):
     manager.enrol(4, gpu='none')
     manager.book()

@@ -12,6 +12,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import maintenance_windows
 from climate.domain import records
+from climate.manager.limits import books as limit_books
 
 NOON, at, hours, minutes = builders.NOON, builders.at, builders.hours, builders.minutes
 HOUR = 3600
@@ -219,6 +220,18 @@ def test_steps_add_no_rows_however_often_a_lease_is_extended(manager, stepping):
     events = [event for event in rows(manager, tables.EVENTS)
               if event.kind == event_kinds.EXTEND]
     assert len(events) == 1
+
+
+def test_a_limit_ends_the_steps_and_is_the_reason(manager, stepping):
+    limit_books.LimitBooks(manager.core).create(builders.an_admin(), None, {'limits': [
+        {'name': 'short', 'measure': 'lease_length', 'most': '3h'},
+        {'name': 'staff', 'measure': 'roles', 'roles': ['staff']}]})
+    manager.run_until(at(1))
+    assert manager.lease(stepping).end == at(3)
+    manager.run_until(at(2.5))
+    assert manager.lease(stepping).end == at(3)
+    [payload] = told(manager)
+    assert 'Limit "short" (leases of at most 3h)' in str(payload)
 
 
 def test_maintenance_ends_the_steps(manager, stepping):
