@@ -382,3 +382,16 @@ def test_the_latest_end_is_the_one_that_the_limits_allow(manager, in_force):
     latest = manager.client.latest_end(builders.a_member(), lease.id)
     assert latest.end == builders.at(5) and 'resource-hours within any 1d' in latest.reason.owner
     manager.change(lease, end=latest.end)
+
+
+def test_a_waiting_lease_above_a_limit_does_not_hold_up_the_wait_queue(manager, in_force):
+    manager.enrol(2)
+    in_force(limit('resources', 1))
+    manager.book(end=builders.at(20))
+    stranger = builders.a_member('eve', 'other')
+    manager.create(builders.a_lease(end=builders.at(2)), stranger)
+    limited = manager.create(waiting())
+    behind = manager.create(waiting(), builders.a_member('mallory', 'third'))
+    manager.run_until(builders.at(2.5))
+    assert manager.lease(limited).state == lifecycle.ACQUIRING
+    assert manager.lease(behind).state == lifecycle.ACTIVE
