@@ -90,7 +90,7 @@ class Leases(http.Noun):
                events: Sequence[Mapping[str, typing.Any]] = (),
                acquire: Mapping[str, typing.Any] | None = None, offer: str | None = None,
                idempotency_key: str | None = None, idle_exempt: bool = False,
-               dry_run: bool = False) -> http.Record:
+               while_free: times.Span | None = None, dry_run: bool = False) -> http.Record:
         """Create a lease.
 
         Give `duration` or `end`, or both; the default of `start` then follows: now, or `end` minus
@@ -102,6 +102,8 @@ class Leases(http.Noun):
         :param offer: the id of a held offer, which decides the resources and the dates.
         :param idempotency_key: a key of your own; None: a new one.
         :param idle_exempt: never treat the lease as idle; few callers may set it.
+        :param while_free: extend the lease by steps of this duration while nobody else needs its
+            resources.
         :param dry_run: only return the lease that would be created.
         :raises Conflict: too few resources are free; see ``details``.
         :raises NotFound: the offer does not exist, or is over.
@@ -117,6 +119,7 @@ class Leases(http.Noun):
             body['offer'] = offer
         if idle_exempt:
             body['idle_exempt'] = True
+        body |= _wire_steps(while_free)
         if events:
             body['events'] = [{**event, **_wire_times(time=event['time'])} for event in events]
         if acquire is not None:
@@ -131,12 +134,13 @@ class Leases(http.Noun):
                start: times.Moment | None = None, end: times.Moment | None = None,
                duration: times.Span | None = None, before_end: times.Moment | None = None,
                reservations: Sequence[Mapping[str, typing.Any]] | None = None,
-               idle_exempt: bool | None = None, if_match: str | None = None,
-               dry_run: bool = False) -> http.Record:
+               idle_exempt: bool | None = None, while_free: times.Span | None = None,
+               if_match: str | None = None, dry_run: bool = False) -> http.Record:
         """Change a lease; arguments that are None change nothing.
 
         :param reservations: each with its ``id`` and the fields that change.
         :param idle_exempt: whether the lease is never treated as idle.
+        :param while_free: the duration of the steps by which the lease is extended; 0 ends them.
         :param if_match: an ``etag``; the lease is changed only if it still has it.
         :param dry_run: only return the lease as it would be.
         :returns: the lease after the change.
@@ -144,7 +148,7 @@ class Leases(http.Noun):
         """
         body = self._changes(name=name, start=start, end=end, duration=duration,
                              before_end=before_end, reservations=reservations,
-                             idle_exempt=idle_exempt)
+                             idle_exempt=idle_exempt, while_free=while_free)
         response = self._http.call(
             'PUT', _path(lease_id), body=body, query=_dry(dry_run),
             headers={'If-Match': if_match} if if_match else None)
@@ -155,9 +159,11 @@ class Leases(http.Noun):
                  end: times.Moment | None = None, duration: times.Span | None = None,
                  before_end: times.Moment | None = None,
                  reservations: Sequence[Mapping[str, typing.Any]] | None = None,
-                 idle_exempt: bool | None = None) -> dict[str, typing.Any]:
+                 idle_exempt: bool | None = None,
+                 while_free: times.Span | None = None) -> dict[str, typing.Any]:
         """Return the body of a change."""
-        body = _wire_times(start=start, end=end, duration=duration, before_end=before_end)
+        body = {**_wire_times(start=start, end=end, duration=duration, before_end=before_end),
+                **_wire_steps(while_free)}
         if name is not None:
             body['name'] = name
         if idle_exempt is not None:
@@ -327,3 +333,9 @@ def _wire_times(duration: times.Span | None = None, **moments: times.Moment | No
     if duration is not None:
         body['duration'] = int(times.span(duration).total_seconds())
     return body
+
+
+def _wire_steps(step: times.Span | None) -> dict[str, int]:
+    if step is None:
+        return {}
+    return {'while_free': 0 if step == 0 else int(times.span(step).total_seconds())}

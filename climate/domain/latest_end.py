@@ -40,12 +40,16 @@ class LatestEnd:
         cannot be extended at all.
     :ivar limited: False if `end` is only the end of the search, AHEAD of the present end.
     :ivar reason: why a later end is refused; None unless `limited`.
+    :ivar rule: the name of the rule of extensions that refuses a later end, or None.
+    :ivar opens_at: the moment from which this rule allows extensions, if it does not now.
     """
 
     end: Moment
     limited: bool
     reason: texts.Text | None = None
     obstacles: tuple[Obstacle, ...] = ()
+    rule: str | None = None
+    opens_at: Moment | None = None
 
 
 def horizon(end: Moment) -> Moment | None:

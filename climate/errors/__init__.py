@@ -31,6 +31,7 @@
         NotEnough                          too few resources are free
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
+        ExtensionRefused           403   a rule of extensions does not allow the new end
         LimitReached                       a limit or a quota of the project
           LimitExceeded            403   a limit of the limit book, or of Keystone
           TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions

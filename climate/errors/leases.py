@@ -114,6 +114,19 @@ class LimitExceeded(base.LimitReached):
     code = 'limit_exceeded'
 
 
+class ExtensionRefused(base.Conflict):
+    """A rule of extensions in the limit book does not allow the new end of a running lease.
+
+    ``details``: ``rule`` (its name), ``reason``, ``possible_end`` (the latest end that is possible
+    now, as ISO text; None: the lease cannot be extended now) and ``opens_at`` (the moment from
+    which the rule allows extensions, as ISO text; None: it does now, or it never will).
+    """
+
+    status = 403
+    code = 'extension_refused'
+    template = 'The rule "{rule}" does not allow this end: {reason}'
+
+
 class TooManyRequestBytes(base.LimitReached):
     code = 'too_many_request_bytes'
     limit = 'request_bytes_per_project'

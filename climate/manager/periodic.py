@@ -21,6 +21,7 @@ from climate.manager.leases import enforcement_reports
 from climate.manager.leases import health_moves
 from climate.manager.leases import target_watch
 from climate.manager.leases import trust_reaper
+from climate.manager.limits import extension_openings
 from climate.manager.limits import near
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
@@ -90,6 +91,9 @@ class Periodic:
             'expire offers': (functools.partial(offer_expiry.expire, core), 1),
             'remind of ends': (functools.partial(reminders.remind, core),
                                conf.notifications.reminder_seconds),
+            'report extensions that are possible': (
+                functools.partial(extension_openings.report, core),
+                extension_openings.PAUSE_SECONDS),
             'report limits that are near': (functools.partial(limit_notices.report_near, core),
                                             limit_notices.PAUSE_SECONDS),
             'report limits of the limit book that are near': (

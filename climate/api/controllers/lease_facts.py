@@ -66,6 +66,7 @@ class LatestEndController(base.SubController):
             'end': times.shown(found.end), 'limited': found.limited,
             'reason': owner_or_operator_text.of(
                 found.reason, owner_or_operator_text.is_operator(policy, caller)),
+            'rule': found.rule, 'opens_at': times.shown(found.opens_at),
             'obstacles': [_obstacle(each, names, everybody) for each in found.obstacles]}}
 
 

@@ -3,6 +3,7 @@
 import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
+import datetime
 import textwrap
 import typing
 
@@ -43,6 +44,16 @@ class HistoryTime(Time):
 
     def human_readable(self) -> str:
         return super().human_readable() if self._value else 'now'
+
+
+class Steps(columns.FormattableColumn[int | None]):
+    """The step by which a lease is extended, in words for people."""
+
+    def human_readable(self) -> str:
+        if not self._value:
+            return ''
+        step = times.in_words(datetime.timedelta(seconds=self._value))
+        return f'goes on in steps of {step} while nobody else needs its resources'
 
 
 class AcquireColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from collections.abc import Sequence
+import shlex
 import typing
 
 from climate.client import errors
@@ -20,7 +21,7 @@ from climate.client.commands import shifts
 from climate.client.commands import waits
 
 #: Changes by which no object is lost.
-_HARMLESS = frozenset({'name', 'idle_exempt', 'before_end'})
+_HARMLESS = frozenset({'name', 'idle_exempt', 'before_end', 'while_free'})
 
 
 class CreateLease(new_lease.NewLeaseCommand):
@@ -144,18 +145,22 @@ class SetLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
         parser.add_argument('--idle-exempt', action=argparse.BooleanOptionalAction,
                             help='Never treat the lease as idle; for administrators.')
+        steps = parser.add_mutually_exclusive_group()
+        new_lease.add_while_free(steps)
+        steps.add_argument('--no-while-free', action='store_const', const=0, dest='while_free',
+                           help='Do not extend the lease in steps any more.')
         self.add_confirmation(parser, 'Only show the lease as it would be, and what is lost.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         changes = {name: value for name, value in vars(parsed_args).items()
                    if name in ('name', 'start', 'end', 'duration', 'before_end', 'reservations',
-                               'idle_exempt')
+                               'idle_exempt', 'while_free')
                    and value is not None}
         if not changes and not shifts.given(parsed_args):
             raise errors.BadValue('Nothing to change: give --name, --start, --end, --duration, '
-                                  '--before-end, --reservation or --idle-exempt, such as --end '
-                                  '"+2h".')
+                                  '--before-end, --reservation, --while-free or --idle-exempt, '
+                                  'such as --end "+2h".')
         lease = self.client.leases.find(parsed_args.lease)
         changes |= shifts.changes(parsed_args, lease)
         lease_id = lease['id']
@@ -179,30 +184,46 @@ class ExtendLease(waits.ShowLeaseCommand):
                          help=f'Extend by this duration: {times.SPAN_HELP}.')
         how.add_argument('--to', metavar='TIME', type=arguments.moment,
                          help=f'The new end: {new_lease.TIME_HELP}')
-        how.add_argument('--latest', action='store_true',
-                         help='Extend as far as the bookings of others allow.')
+        how.add_argument('--max', '--latest', action='store_true', dest='latest',
+                         help='Extend as far as rules, limits and the bookings of others allow.')
+        new_lease.add_while_free(how)
         how.add_argument('--show-latest', action='store_true',
                          help='Only show the latest possible end, and what prevents a later one.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        lease_id = self.client.leases.find(parsed_args.lease)['id']
+        lease: Mapping[str, typing.Any] = self.client.leases.find(parsed_args.lease)
+        lease_id = lease['id']
         if parsed_args.show_latest:
             return lease_view.latest_end(self.client.leases.latest_end(lease_id))
+        if parsed_args.while_free is not None:
+            return self.shown(self.client.leases.update(
+                lease_id, while_free=parsed_args.while_free))
         if parsed_args.latest:
-            parsed_args.to = _latest(self.client.leases.latest_end(lease_id))
+            found = self.client.leases.latest_end(lease_id)
+            parsed_args.to = _latest(found, lease)
+            lease = self.client.leases.extend(lease_id, to=parsed_args.to)
+            self.app.stderr.write(f'Extended until {times.for_people(found["end"])}. What prevents '
+                                  f'a later end: {found["reason"]}\n')
+            return self.shown(lease)
         return self.shown(self.client.leases.extend(
             lease_id, by=parsed_args.by, to=parsed_args.to))
 
 
-def _latest(found: Mapping[str, typing.Any]) -> str:
+def _latest(found: Mapping[str, typing.Any], lease: Mapping[str, typing.Any]) -> str:
     """Return the latest end of a lease as text.
 
-    :raises BadValue: nothing prevents a later end, so the caller must choose one.
+    :raises BadValue: no later end is possible now; or nothing limits the end within a year, so that
+        the caller must choose one.
     """
+    end = times.for_people(found['end'])
     if not found['limited']:
-        raise errors.BadValue('--latest: nothing prevents a later end within a year. Name the new '
-                              'end: --to TIME, or --by SPAN.')
+        raise errors.BadValue(
+            f'Nothing limits the end of the lease: it can be extended until {end} at least. Choose '
+            f'the end, such as: climate lease extend {shlex.quote(lease["name"])} --to "{end}"')
+    now = times.utcnow()
+    if times.moment(found['end'], now) <= times.moment(lease['end'], now):
+        raise errors.BadValue(f'The lease cannot be extended now: {found["reason"]}')
     return typing.cast('str', found['end'])
 
 

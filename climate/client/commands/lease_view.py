@@ -20,7 +20,8 @@ _ALL = [*_LONG, 'remaining', 'user_id', 'user_name', 'project_name', 'created_at
         'idle_since', 'reclaim_at', 'actions']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
-         'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'started_at',
+         'before_end', 'while_free', 'extended_count', 'idle_since', 'reclaim_at', 'idle_exempt',
+         'acquire', 'started_at',
          'ended_at', 'deleted_at', 'project_name', 'project_id',
          'user_name', 'user_id', 'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events', 'actions')
@@ -92,8 +93,9 @@ def latest_end(found: Mapping[str, typing.Any]) -> Table:
     for obstacle in found['obstacles']:
         groups.setdefault(_booking(obstacle), []).append(
             obstacle['resource_name'] or obstacle['resource_id'])
-    return ['latest_end', 'limited', 'reason', 'obstacles'], [
+    return ['latest_end', 'limited', 'reason', 'opens_at', 'obstacles'], [
         columns.Time(found['end']), found['limited'], found['reason'] or '',
+        columns.Time(found.get('opens_at')),
         columns.Lines([f'{booking}: {", ".join(names)}' for booking, names in groups.items()])]
 
 
@@ -131,6 +133,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return columns.NOT_KNOWN
     if name in _TIMES:
         return columns.Time(value)
+    if name == 'while_free':
+        return columns.Steps(value)
     if name == 'reservations':
         return reservations(value or [])
     if name == 'server_create':

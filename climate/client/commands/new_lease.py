@@ -29,6 +29,7 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
         for name in ('start', 'end', 'before_end'):
             arguments.also_named(parser, f'--{name.replace("_", "-")}-date', dest=name,
                                  type=arguments.moment_in_utc)
+        add_while_free(parser)
         parser.add_argument('--idle-exempt', action='store_true',
                             help='Never treat the lease as idle; for administrators.')
         parser.add_argument('--key', metavar='TEXT',
@@ -74,4 +75,12 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
 def beside(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     """Convert the arguments of ``add_when`` except start, end and duration."""
     return {'before_end': parsed_args.before_end, 'idempotency_key': parsed_args.key,
-            'idle_exempt': parsed_args.idle_exempt, 'dry_run': parsed_args.dry_run}
+            'idle_exempt': parsed_args.idle_exempt, 'while_free': parsed_args.while_free,
+            'dry_run': parsed_args.dry_run}
+
+
+def add_while_free(parser: argparse._ActionsContainer) -> None:
+    """Add the argument for the steps by which a lease is extended."""
+    parser.add_argument('--while-free', metavar='STEP', type=arguments.span,
+                        help='Extend the lease by this duration, one step before its end, while '
+                             'nobody else needs its resources.')

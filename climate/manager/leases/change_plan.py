@@ -14,12 +14,14 @@ from climate.domain import records
 from climate.domain import request_sizes
 from climate.domain import status_words
 from climate.domain import texts
+from climate.domain.limits import extensions
 from climate.manager import request_limit
 from climate.manager import request_secrets
 from climate.manager.booking import criteria
 from climate.manager.booking import wish_lists
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
+from climate.manager.limits import extension_bounds
 from climate.plugins import base
 
 
@@ -80,7 +82,8 @@ class ChangePlanner:
         :raises ClimateError: as ``update.Update.update``.
         """
         self._refuse_by_state(lease, changes, now)
-        change = dataclasses.replace(self._change(context, lease, changes, now), in_steps=in_steps)
+        change = self._counted(dataclasses.replace(
+            self._change(context, lease, changes, now), in_steps=in_steps))
         request_limit.refuse_more(self._core, lease.project_id,
                                   change.target.request_bytes - lease.request_bytes, now)
         trusts.refuse_beyond(self._core, lease, change.target.end)
@@ -90,6 +93,21 @@ class ChangePlanner:
         return dataclasses.replace(
             change, wishes=tuple(self._wishes(change)),
             span=dataclasses.replace(change.target.interval, start=max(change.target.start, now)))
+
+    def _counted(self, change):
+        """Refuse an extension that the rules forbid; return the LeaseChange that counts it.
+
+        Administrators who change a lease of another project are not bound by the rules.
+
+        :raises ExtensionRefused: a rule does not allow the new end.
+        """
+        lease, target, now = change.lease, change.target, change.now
+        if not (change.by_owner and extensions.is_extension(lease, target.end, now)):
+            return change
+        extensions.refuse(extension_bounds.of_lease(self._core, lease, now, change.in_steps),
+                          lease, target.end)
+        return dataclasses.replace(change, target=dataclasses.replace(
+            target, extended_count=lease.extended_count + (not change.in_steps)))
 
     def _refuse_by_state(self, lease, changes, now):
         action = lease_actions.CHANGE_END if changes.only_ends else lease_actions.RESIZE

@@ -17,6 +17,9 @@ from climate.manager.leases import update
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 
+# The errors that refuse an end before anything is booked.
+_REFUSALS = (errors.LimitReached, errors.ExtensionRefused, errors.BadField)
+
 
 class LatestEnds:
     """Answers with exactly those ends that ``update.Update`` would accept."""
@@ -47,13 +50,13 @@ class LatestEnds:
         refusal = self._refusal(context, lease, end + latest_end.STEP)
         return latest_end.LatestEnd(
             end, limited=True, reason=refusal and texts.of_error(refusal),
-            obstacles=self._obstacles(lease, end))
+            **_of_rule(refusal) or {'obstacles': self._obstacles(lease, end)})
 
     def _refusal(self, context, lease, end):
         """Return the error with which an end is refused because of the end, or None."""
         try:
             self._update.update(context, lease.id, records.LeaseChanges(end=end, dry_run=True))
-        except (errors.NotEnough, errors.LimitReached, errors.BadField) as error:
+        except (*_REFUSALS, errors.NotEnough) as error:
             if getattr(error, 'kwargs', {}).get('field', 'end') != 'end':
                 raise
             return error
@@ -64,7 +67,7 @@ class LatestEnds:
         now = self._core.clock()
         try:
             change = self._planner.plan(context, lease, records.LeaseChanges(end=end), now)
-        except (errors.LimitReached, errors.BadField):
+        except _REFUSALS:
             return False
         planned = (self._booking.plan_or_none(change.wishes, change.span, now)
                    if change.wishes else [])
@@ -91,6 +94,15 @@ class LatestEnds:
         return tuple(latest_end.Obstacle(
             row.resource_id, _kind(row, lease), row.start, row.lease_id,
             names[row.lease_id].name if row.lease_id in names else None) for row in rows)
+
+
+def _of_rule(refusal):
+    """Return the fields of a LatestEnd about the rule of extensions that refuses a later end."""
+    if not isinstance(refusal, errors.ExtensionRefused):
+        return {}
+    opens_at = refusal.kwargs['opens_at']
+    return {'rule': refusal.kwargs['rule'],
+            'opens_at': opens_at and datetime.datetime.fromisoformat(opens_at)}
 
 
 def _kind(row, lease):

@@ -101,7 +101,8 @@ class LeaseSteps:
                 changed = self._booking.book(change.wishes, change.span, now, write)
             else:
                 changed = self._write_at_once(write)
-        except (errors.NotEnough, errors.LimitReached, errors.BadField) as error:
+        except (errors.NotEnough, errors.LimitReached, errors.ExtensionRefused,
+                errors.BadField) as error:
             return texts.of_error(error)
         LOG.info('Lease %s: extended by a step, now until %s', lease.id, changed.end.isoformat())
         return None

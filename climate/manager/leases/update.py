@@ -51,6 +51,7 @@ class Update:
         :raises BadTransition: Climate is working on the lease, or its state forbids the change.
         :raises BadRequest: the request is wrong; the error names the field.
         :raises Forbidden: the change needs roles of the owner that the caller lacks.
+        :raises ExtensionRefused: a rule of extensions does not allow the new end.
         :raises LimitReached: the lease was changed too often while it ran.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises LimitExceeded: the change would exceed a limit of the project or of the user.

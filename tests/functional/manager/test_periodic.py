@@ -264,6 +264,18 @@ def _failing_once(target):
         yield
 
 
+@case('report extensions that are possible')
+def _extensions(world, _):
+    first, second = (world.manager.active(acts.dummy(), end=NOON + hours(3)) for _ in range(2))
+    world.manager.client.create_limit_book(builders.an_admin(), None, {'extensions': [
+        {'name': 'last hour', 'within': '1h'}]})
+    world.manager.clock.advance(hours(2))
+    world.poison_writes(tables.LEASES, 'id', first.id)
+    world.run('report extensions that are possible')
+    assert [row.payload['lease_id'] for row in world.rows(tables.OUTBOX)
+            if row.event_type == 'lease.extension_open'] == [second.id]
+
+
 @case('report limits that are near')
 def _limits(world, _):
     world.conf.set_override('subscriptions_per_project', 1, group='notifications')

@@ -318,18 +318,47 @@ def test_extend_shows_the_latest_end_and_what_prevents_a_later_one(run, demo):
     assert [call.method for call in demo.request_history if call.method == 'PUT'] == []
 
 
-def test_extend_to_the_latest_end(run, demo):
+@pytest.mark.parametrize('option', ['--max', '--latest'])
+def test_extend_as_far_as_possible_says_what_prevents_a_later_end(run, demo, option):
     demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': LATEST})
-    assert run('lease', 'extend', 'demo', '--latest').code == 0
+    outcome = run('lease', 'extend', 'demo', option)
+    assert outcome.code == 0
     assert canned.last_change(demo).json() == {'end': '2030-05-01T15:00:00Z'}
+    assert ('Extended until 2030-05-01 15:00 UTC. What prevents a later end: Only 0 of 1 hosts are '
+            'free.') in outcome.err
 
 
-def test_extend_to_the_latest_end_is_refused_if_there_is_none(run, demo):
+def test_extend_as_far_as_possible_names_an_end_if_nothing_limits_it(run, demo):
     demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': {
         **LATEST, 'limited': False, 'reason': None, 'obstacles': []}})
-    outcome = run('lease', 'extend', 'demo', '--latest')
+    outcome = run('lease', 'extend', 'demo', '--max')
     assert outcome.code == 2
-    assert 'nothing prevents a later end within a year' in outcome.err
+    assert 'it can be extended until 2030-05-01 15:00 UTC at least' in outcome.err
+    assert 'climate lease extend demo --to "2030-05-01 15:00 UTC"' in outcome.err
+
+
+def test_extend_as_far_as_possible_gives_the_reason_if_no_later_end_is_possible(run, demo):
+    demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': {
+        **LATEST, 'end': '2030-05-01T10:00:00Z', 'reason': 'Ask again tomorrow.'}})
+    outcome = run('lease', 'extend', 'demo', '--max')
+    assert outcome.code == 2
+    assert 'The lease cannot be extended now: Ask again tomorrow.' in outcome.err
+
+
+@pytest.mark.parametrize('words, step', [
+    (['extend', 'demo', '--while-free', '1d'], 86400),
+    (['set', 'demo', '--while-free', '2h'], 7200),
+    (['set', 'demo', '--no-while-free'], 0)])
+def test_a_lease_gets_steps_or_loses_them(run, demo, words, step):
+    assert run('lease', *words).code == 0
+    assert canned.last_change(demo).json() == {'while_free': step}
+
+
+def test_a_lease_shows_its_steps(run, demo):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(while_free=86400)})
+    outcome = run('lease', 'show', LEASE_ID, '-c', 'while_free', '-f', 'table')
+    assert 'goes on in steps of 1d while nobody else needs its resources' in outcome.out
+    assert run('lease', 'show', LEASE_ID, '-c', 'while_free', '-f', 'value').out == '86400\n'
 
 
 def test_end_and_wait(run, demo):
