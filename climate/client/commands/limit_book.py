@@ -34,11 +34,20 @@ class CreateLimitBook(book_versions.CreateVersion):
     noun, book, first_lines = _NOUN, 'limit book', '"limits:" and a list of limits'
 
     def converted(self, document: dict[str, typing.Any], path: str) -> dict[str, typing.Any]:
-        limits = document.get('limits')
-        if not isinstance(limits, list):
-            return document
-        return {**document, 'limits': [_with_criteria(limit, f'{path}: limits.{index}.criteria')
-                                       for index, limit in enumerate(limits)]}
+        return with_criteria(document, path)
+
+
+def with_criteria(book: dict[str, typing.Any], path: str) -> dict[str, typing.Any]:
+    """Return a limit book with criteria as lists, where they are conditions as in --require.
+
+    :param path: the name of the file, for errors.
+    :raises ClientError: a text is no condition.
+    """
+    limits = book.get('limits')
+    if not isinstance(limits, list):
+        return book
+    return {**book, 'limits': [_with_criteria(limit, f'{path}: limits.{index}.criteria')
+                               for index, limit in enumerate(limits)]}
 
 
 def _with_criteria(limit: typing.Any, field: str) -> typing.Any:

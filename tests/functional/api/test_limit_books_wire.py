@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The limit book on the wire: versions, refusals, and what members may not see."""
 import json
+import pathlib
 
 import pytest
 from support import billing_cases
 from support import builders
 
+from climate import yaml_text
+from climate.client.commands import limit_book
+from climate.manager.limits import books
+
+PAGES = pathlib.Path(__file__).parents[3] / 'doc' / 'source' / 'admin'
 V = '1.1'
 URL = '/v1/limit-books'
 BOOK = {
@@ -130,3 +136,13 @@ def test_a_book_has_at_most_500_limits(api, manager):
     assert _created(api, limits=limits).status_int == 201
     answer = _created(api, limits=[*limits, {**LIMIT, 'name': 'x'}], valid_from='+1h')
     assert (answer.status_int, answer.json['details']['field']) == (400, 'limits')
+
+
+@pytest.mark.parametrize('path', sorted(PAGES.glob('limits-*.yaml')), ids=lambda path: path.name)
+def test_each_example_of_the_documentation_is_accepted(api, manager, path):
+    manager.enrol(1)
+    billing_cases.known(manager, 'gpu')
+    sent = limit_book.with_criteria(yaml_text.read(path.read_text()), path.name)
+    answer = api.post(URL, sent, token=builders.ADMIN, version=V)
+    assert answer.status_int == 201, answer.json
+    assert books.known(manager.core, manager.clock()).limits
