@@ -22,13 +22,13 @@ class Fit:
     :ivar latest_end: the latest end, in full seconds, that the limit allows.
     :ivar earliest_start: the earliest start that the limit allows.
     :ivar latest_start: the latest start that the limit allows.
-    :ivar more: the number of units that are left.
+    :ivar units: the number of units that the limit allows the lease at the moment of the breach.
     """
 
     latest_end: Moment | None = None
     earliest_start: Moment | None = None
     latest_start: Moment | None = None
-    more: int | None = None
+    units: int | None = None
 
 
 def fit(breach: measures.Breach, request: holdings.Request) -> Fit:
@@ -41,7 +41,7 @@ def fit(breach: measures.Breach, request: holdings.Request) -> Fit:
         case rules.Measure.RESOURCE_HOURS:
             return Fit(latest_end=_latest_end(breach, request, after))
         case rules.Measure.RESOURCES | rules.Measure.POOL_SHARE:
-            return Fit(more=math.floor(breach.remaining),
+            return Fit(units=_units(breach, request),
                        earliest_start=_when_less(breach, request))
         case rules.Measure.LEASE_LENGTH if length:
             return Fit(latest_end=after.start + length)
@@ -50,11 +50,41 @@ def fit(breach: measures.Breach, request: holdings.Request) -> Fit:
         case rules.Measure.NOTICE:
             return Fit(earliest_start=_whole_second(request.now + length, up=True))
         case rules.Measure.PAUSE if breach.span is not None:
-            start, end = breach.span
-            if after.start >= end:
-                return Fit(earliest_start=_whole_second(end + length, up=True))
-            return Fit(latest_end=_after_start(_whole_second(start - length), after))
+            return _after_pause(breach, request, after, breach.span)
     return Fit()
+
+
+def _units(breach: measures.Breach, request: holdings.Request) -> int:
+    """Return the number of units that are left, with those that the lease has already.
+
+    It is 0 if none are left, because the lease has the others without asking for them.
+    """
+    left, before = math.floor(breach.remaining), request.before_of(breach.limit)
+    if before is None or breach.span is None or left <= 0:
+        return left
+    moment = breach.span[0]
+    return left + sum(held.amount(breach.limit.unit) for held in before.counted(breach.limit)
+                      if held.start <= moment < held.end)
+
+
+def _after_pause(breach: measures.Breach, request: holdings.Request, after: holdings.Holding,
+                 span: tuple[Moment, Moment]) -> Fit:
+    """Return the start after a pause, or the end before one, unless it is too near a third lease.
+
+    :param span: the (start, end) of the other lease.
+    """
+    length = breach.limit.duration or datetime.timedelta(0)
+    if after.start >= span[1]:
+        start = _whole_second(span[1] + length, up=True)
+        return Fit(earliest_start=start if _fits(breach, request, moved(after, start)) else None)
+    end = _after_start(_whole_second(span[0] - length), after)
+    is_within = end is not None and _fits(breach, request, ending(after, end))
+    return Fit(latest_end=end if is_within else None)
+
+
+def _fits(breach: measures.Breach, request: holdings.Request, after: holdings.Holding) -> bool:
+    """Return whether the limit of a Breach allows another Holding after the request."""
+    return measures.breach(breach.limit, dataclasses.replace(request, after=after)) is None
 
 
 def _latest_end(breach: measures.Breach, request: holdings.Request, after: holdings.Holding
@@ -62,8 +92,7 @@ def _latest_end(breach: measures.Breach, request: holdings.Request, after: holdi
     start = max(after.start, request.now)
 
     def fits(moment: Moment) -> bool:
-        return measures.breach(breach.limit, dataclasses.replace(
-            request, after=ending(after, moment))) is None
+        return _fits(breach, request, ending(after, moment))
     if fits(after.end):
         return None
     return _after_start(latest_end.last_fit(fits, start, after.end), after)
@@ -101,8 +130,7 @@ def _when_less(breach: measures.Breach, request: holdings.Request) -> Moment | N
             for held in each.counted(breach.limit) if held.end > after.start}
     for end in sorted(ends):
         start = _whole_second(end, up=True)
-        if measures.breach(breach.limit, dataclasses.replace(
-                request, after=moved(after, start))) is None:
+        if _fits(breach, request, moved(after, start)):
             return start
     return None
 

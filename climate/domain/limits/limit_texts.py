@@ -138,8 +138,8 @@ def _remedy(breach: measures.Breach, fit: fitting.Fit) -> str:
     options = [f'{word} {moment(at)}' for word, at in (
         ('an end until', fit.latest_end), ('a start from', fit.earliest_start),
         ('a start until', fit.latest_start)) if at is not None]
-    if fit.more:
-        options.insert(0, f'{fit.more} {unit_name(breach.limit, fit.more)}')
+    if fit.units:
+        options.insert(0, f'{fit.units} {unit_name(breach.limit, fit.units)}')
     if not options:
         return 'Ask for less, or for another time.'
     return f'Ask for {", or for ".join(options)}.'
@@ -172,7 +172,7 @@ def details(breach: measures.Breach, request: holdings.Request, fit: fitting.Fit
         ('end', fit.latest_end and moments.iso(fit.latest_end)),
         ('start', fit.earliest_start and moments.iso(fit.earliest_start)),
         ('latest_start', fit.latest_start and moments.iso(fit.latest_start)),
-        ('resources', fit.more)) if value is not None}
+        ('resources', fit.units)) if value is not None}
     figures: dict[str, Any] = {'limit': limit.name, 'measure': str(limit.measure)}
     if limit.measure is rules.Measure.ROLES:
         return {**figures, 'roles': sorted(limit.roles), 'would_fit': {}}

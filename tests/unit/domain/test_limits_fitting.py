@@ -4,6 +4,7 @@ import dataclasses
 import random
 
 import pytest
+from support import builders
 from support import limit_cases
 
 from climate.domain.limits import fitting
@@ -56,9 +57,9 @@ def test_the_number_of_resources_that_are_left_is_exact(number):
     def holding(copies):
         return dataclasses.replace(request.after, resources=(dataclasses.replace(
             request.after.resources[0], start=start, end=end, copies=copies),))
-    if fit.more:
-        assert fits(limit, request, holding(fit.more))
-    assert not fits(limit, request, holding(fit.more + 1))
+    if fit.units:
+        assert fits(limit, request, holding(fit.units))
+    assert not fits(limit, request, holding(fit.units + 1))
     if fit.earliest_start is not None:
         assert fits(limit, request, fitting.moved(request.after, fit.earliest_start))
 
@@ -90,3 +91,24 @@ def test_figures_are_rounded_so_that_they_promise_nothing():
     assert limit_texts.figure(rules.decimal.Decimal('1.231'), up=True) == 1.24
     assert limit_texts.figure(3) == 3
     assert limit_texts.shown(12345) == '12,345'
+
+
+def test_a_lease_that_grows_is_told_how_much_it_may_hold_in_all():
+    limit = limit_cases.limit('resources', 5)
+    before, after = (limit_cases.holding('subject', limit_cases.held(0, 2, copies))
+                     for copies in (3, 6))
+    other = limit_cases.holding('other', limit_cases.held(1, 3))
+    request = holdings.Request(builders.NOON, before, after, (other,))
+    assert fitting.fit(measures.breach(limit, request), request).units == 4
+
+
+def test_no_start_after_a_pause_is_named_that_is_too_near_the_next_lease():
+    limit = limit_cases.limit('pause', duration=24 * limit_cases.HOUR)
+    subject = limit_cases.holding('subject', limit_cases.held(21, 25))
+    others = [limit_cases.holding(str(start), limit_cases.held(start, start + 10))
+              for start in (10, 60)]
+    request = holdings.Request(builders.NOON, after=subject, others=tuple(others))
+    assert fitting.fit(measures.breach(limit, request), request) == fitting.Fit()
+    alone = holdings.Request(builders.NOON, after=subject, others=tuple(others[:1]))
+    assert fitting.fit(measures.breach(limit, alone), alone) == fitting.Fit(
+        earliest_start=builders.at(44))
