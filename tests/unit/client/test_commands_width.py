@@ -171,7 +171,8 @@ def test_every_list_about_prices_fits(house, manager, tmp_path):
     outcome = house('price-book', 'create', '--file', str(path), width=80)
     assert outcome.code == 0, outcome.err
     assert max(map(len, outcome.out.splitlines())) <= 80, outcome.out
-    path.write_text(json.dumps({'limits': [], 'description': 'the rules of the team ' * 8}))
+    path.write_text(json.dumps({'limits': [], 'valid_from': '+1h',
+                                'description': 'the rules of the team ' * 8}))
     assert house('limit-book', 'create', str(path)).code == 0
     manager.run_until(manager.clock() + builders.hours(103))
     assert house('lease', 'set', f'{LONG_NAME}0', '--end', 'now').code == 0
