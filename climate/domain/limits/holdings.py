@@ -106,7 +106,7 @@ class Request:
     :ivar after: the Holding after the request; None: the request deletes it.
     :ivar others: the other Holdings of the project and of the user.
     :ivar parts: the PoolParts of the pools with a limit of their share.
-    :ivar candidates: the resources that a new waiting lease may get, for limits of roles.
+    :ivar candidates: the resources that a new waiting lease may get, for limits with criteria.
     :ivar roles: the roles of the caller; None: roles do not matter.
     :ivar is_attempt: Climate itself tries to acquire the resources of a waiting lease, so the rules
         about the time between a request and a start do not apply.
@@ -128,6 +128,14 @@ class Request:
             return list(self.others)
         owner = limit.owner_of(subject.project_id, subject.user_id)
         return [each for each in self.others if each.is_of(owner)]
+
+    def may_count(self, limit: rules.Limit) -> bool:
+        """Return whether a limit counts the lease, or a resource that it may get if it waits."""
+        after = self.after
+        if after is None or after.resources or not self.candidates:
+            return after is not None and after.may_count(limit)
+        return any(limit.counts(held.resource_type, held.pool, held.properties)
+                   for held in self.candidates)
 
     def before_of(self, limit: rules.Limit) -> Holding | None:
         """Return the Holding before the request, if a limit counts it for the owner of the lease.

@@ -119,7 +119,7 @@ def _counted_kinds(*kinds: holdings.Kind) -> Callable[..., Breach | None]:
 
 def _lease_length(limit: rules.Limit, request: holdings.Request) -> Breach | None:
     before, after = _counted_before(limit, request), request.after
-    if after is None or not after.may_count(limit):
+    if after is None or not request.may_count(limit):
         return None
     length, longest = after.end - after.start, _duration(limit)
     if length <= max(longest, before.end - before.start if before else longest):
@@ -154,13 +154,16 @@ def _moves_start(limit: rules.Limit, request: holdings.Request) -> bool:
     A lease that gets its first resources that count is as a new lease.
     """
     before, after = _counted_before(limit, request), request.after
-    return (after is not None and not request.is_attempt and after.may_count(limit)
+    return (after is not None and not request.is_attempt and request.may_count(limit)
             and (before is None or before.start != after.start))
 
 
 def _counted_before(limit: rules.Limit, request: holdings.Request) -> holdings.Holding | None:
-    """Return the Holding before the request, or None if the limit does not count it."""
-    before = request.before_of(limit)
+    """Return the Holding before the request, or None if the limit does not count it.
+
+    A lease that waited is as a new one, because it is not known what it would get.
+    """
+    before = None if request.is_attempt else request.before_of(limit)
     return before if before is not None and before.may_count(limit) else None
 
 

@@ -65,7 +65,7 @@ class FirstAttempt:
         if chosen is not None:
             return subjects.of_new_lease(self._core, lease, chosen, draft.roles)
         candidates = []
-        if limits.lacking_roles(draft.roles):
+        if limits.needs_candidates(draft.roles):
             types = {each.id: each.resource_type for each in lease.reservations}
             with self._core.database.reader() as connection:
                 candidates = [held for wish in draft.wishes for held in self._candidates(

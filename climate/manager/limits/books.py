@@ -122,6 +122,16 @@ class _Names:
         enabled_names.refuse_unknown_properties(
             f'{field}.criteria', wanted,
             frozenset().union(*(self._properties[pool] for pool in pools)), rule='limit')
+        if limit.measure is rules.Measure.POOL_SHARE:
+            self._refuse_share_of_names(field, limit)
+
+    def _refuse_share_of_names(self, field, limit):
+        """Refuse a share of resources with some name, because capacities are read without names."""
+        name = self._registry.pools[limit.pool].name_fact
+        if name in limit.property_names:
+            raise errors.BadField(field=f'{field}.criteria', reason=(
+                f'a share of a pool cannot depend on "{name}": use another property, or the '
+                'measure "resources".'))
 
     def _has_prefix(self, pool, name):
         return name.startswith(tuple(self._registry.pools[pool].fact_prefixes))

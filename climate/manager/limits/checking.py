@@ -75,9 +75,9 @@ class LimitChecks:
         if error is not None:
             raise error
 
-    def lacking_roles(self, roles):
-        """Return whether a role is missing that only resources with some criteria need."""
-        return any(limit.measure is rules.Measure.ROLES and not limit.roles & roles
+    def needs_candidates(self, roles):
+        """Return whether limits with criteria depend on the resources that a lease may get."""
+        return any(limit.measure in rules.OF_ONE_LEASE and not limit.roles & roles
                    and requirement.names(limit.criteria) for limit in self.limits)
 
     def usage(self):

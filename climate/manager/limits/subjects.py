@@ -73,7 +73,7 @@ def of_waiting_lease(core, draft, lease, limits, candidates=()):
 
     :param draft: the Draft of the lease.
     :param limits: the Limits that apply.
-    :param candidates: the HeldResources that it may get, for limits of roles.
+    :param candidates: the HeldResources that it may get, for limits with criteria.
     """
     types = _types(lease.reservations)
     needed = tuple(holdings.of_need(core, wish, types[wish.reservation_id],

@@ -69,7 +69,9 @@ def test_a_version_that_is_added_while_the_versions_are_read_is_not_missed(manag
     ({'resource_type': 'x'}, 'resource_type', 'enabled'),
     ({'resource_type': 'virtual:dummy', 'pool': 'host'}, 'pool', 'has no resources of "host"'),
     ({'measure': 'resources', 'unit': 'wheels'}, 'unit', 'vcpus'),
-    ({'measure': 'resources', 'criteria': ['=', '$gpus', 'A100']}, 'criteria', 'gpu')])
+    ({'measure': 'resources', 'criteria': ['=', '$gpus', 'A100']}, 'criteria', 'gpu'),
+    ({'measure': 'pool_share', 'pool': 'host', 'criteria': ['==', '$hypervisor_hostname', 'a']},
+     'criteria', 'cannot depend on')])
 def test_a_name_that_does_not_exist_is_refused(manager, limit, field, words):
     manager.enrol(1)
     billing_cases.known(manager, 'gpu')

@@ -395,3 +395,17 @@ def test_a_waiting_lease_above_a_limit_does_not_hold_up_the_wait_queue(manager, 
     manager.run_until(builders.at(2.5))
     assert manager.lease(limited).state == lifecycle.ACQUIRING
     assert manager.lease(behind).state == lifecycle.ACTIVE
+
+
+def test_a_waiting_lease_obeys_only_limits_of_resources_that_it_may_get(manager, in_force):
+    [host] = manager.enrol(1, gpu='none')
+    manager.book(end=builders.at(0.25))
+    in_force(limit('lease_length', '30m', criteria=GPU), limit(
+        'notice', least='1d', criteria=GPU, name='notice'))
+    lease = manager.create(waiting())
+    manager.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'A100'})
+    assert {each['limit'] for each in refused(manager.create, waiting()).details['limits']} == {
+        'rule', 'notice'}
+    # The resource counts now, so that the attempt is refused for ever.
+    manager.run_until(builders.at(0.5))
+    assert manager.lease(lease).state == lifecycle.ERROR
