@@ -9,12 +9,17 @@ LINE_FIELDS = ('project_id', 'month', 'lease_id', 'number', 'for_month', 'correc
 STATEMENT_FIELDS = ('project_id', 'month', 'amount', 'currency', 'leases', 'lines', 'closed')
 
 
-def price(price_record):
-    """Render a Price as {"price": …}; {} if there is none."""
+def price(price_record, name='price'):
+    """Render a LeasePrice as {name: …}; {} if there is none."""
     if price_record is None:
         return {}
-    return {'price': {'amount': price_record.amount, 'currency': price_record.currency,
-                      'lines': [_charge(charge) for charge in price_record.lines]}}
+    return {name: {'amount': price_record.amount, 'currency': price_record.currency,
+                   'lines': [_charge(charge) for charge in price_record.lines]}}
+
+
+def late_cancel(price_record):
+    """Render the price of a late cancellation as {"late_cancel": …}; {} if it costs nothing."""
+    return price(price_record, 'late_cancel')
 
 
 def statement(record):

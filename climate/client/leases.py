@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of the service: list, get, find, create, update, extend, end, delete and wait."""
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -19,6 +20,19 @@ from climate.client import waiting
 
 # The service may limit a page to fewer leases.
 _LARGEST_PAGE = 1000
+
+
+class Losses(list[http.Record]):
+    """The objects that a request would delete or stop.
+
+    :ivar late_cancel: the price of what the request cancels shortly before the start of the lease,
+        with ``amount``, ``currency`` and ``lines``; None: it costs nothing.
+    """
+
+    def __init__(self, losses: Iterable[http.Record],
+                 late_cancel: Mapping[str, typing.Any] | None = None) -> None:
+        super().__init__(losses)
+        self.late_cancel = late_cancel
 
 
 class Leases(http.Noun):
@@ -173,7 +187,7 @@ class Leases(http.Noun):
         return body
 
     def lost_by_update(self, lease_id: str, **changes: typing.Any
-                       ) -> Sequence[http.Record] | None:
+                       ) -> 'Losses | None':
         """List what `update` with these changes would delete or stop; change nothing.
 
         :returns: records with ``kind``, ``id``, ``name``, ``project_id``, ``fate``, ``saved``,
@@ -181,12 +195,12 @@ class Leases(http.Noun):
         """
         return self._losses('PUT', _path(lease_id), self._changes(**changes))
 
-    def lost_by_delete(self, lease_id: str) -> Sequence[http.Record] | None:
+    def lost_by_delete(self, lease_id: str) -> 'Losses | None':
         """List what `delete` would delete or stop, as `lost_by_update`; change nothing."""
         return self._losses('DELETE', _path(lease_id))
 
     def lost_by_swap(self, lease_id: str, resource: str, *, reservation: str | None = None
-                     ) -> Sequence[http.Record] | None:
+                     ) -> 'Losses | None':
         """List what `swap` would delete or stop, as `lost_by_update`; change nothing.
 
         :raises Conflict: the lease does not run, or nothing else is free.
@@ -194,10 +208,12 @@ class Leases(http.Noun):
         return self._losses('POST', f'{_path(lease_id)}/swap', _swap(resource, reservation))
 
     def _losses(self, method: str, path: str, body: Mapping[str, typing.Any] | None = None
-                ) -> Sequence[http.Record] | None:
+                ) -> 'Losses | None':
         response = self._http.call(method, path, body=body, query=_dry(True))
-        losses = self._http.document(response, 'losses')['losses']
-        return None if losses is None else [http.Record(loss) for loss in losses]
+        document = self._http.document(response, 'losses')
+        losses = document['losses']
+        return None if losses is None else Losses(map(http.Record, losses),
+                                                  document.get('late_cancel'))
 
     def extend(self, lease_id: str, *, by: times.Span | None = None,
                to: times.Moment | None = None) -> http.Record:

@@ -13,6 +13,7 @@ from climate.domain import ledger
 ALLOCATIONS = tables.ALLOCATIONS
 BILLS = tables.BILLS
 BOOKS = tables.PRICE_BOOKS
+CANCELS = tables.LATE_CANCELS
 FAILED = tables.FAILED_BILLS
 LEASES = tables.LEASES
 MONTHS = tables.BILLING_MONTHS
@@ -44,6 +45,18 @@ _UNBILLED = (
            ~sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
     .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
 
+# Late cancellations that no bill has read. They are not in `_UNBILLED`, because a lease that was
+# deleted before its start has no allocations.
+_CANCELLED = (
+    sa.select(LEASES.c.id).distinct()
+    .join_from(CANCELS, LEASES, LEASES.c.id == CANCELS.c.lease_id)
+    .outerjoin(BILLS, BILLS.c.lease_id == LEASES.c.id)
+    .where(CANCELS.c.cancelled_at >= _AFTER, CANCELS.c.cancelled_at <= _NOW,
+           sa.or_(BILLS.c.lease_id.is_(None), BILLS.c.generation != LEASES.c.generation,
+                  BILLS.c.billed_until < CANCELS.c.cancelled_at),
+           ~sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
+    .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
+
 
 @dataclasses.dataclass(frozen=True)
 class Bill:
@@ -65,6 +78,15 @@ def unbilled(connection, after, now, month, limit):
     """
     return list(connection.execute(_UNBILLED, {
         'after': after, 'now': now, 'month': month, 'limit': limit}).scalars())
+
+
+def cancelled(connection, after, now, limit):
+    """Return the ids of at most `limit` leases whose late cancellations must be billed.
+
+    :param after: cancellations before this moment are billed.
+    """
+    return list(connection.execute(
+        _CANCELLED, {'after': after, 'now': now, 'limit': limit}).scalars())
 
 
 def get(connection, lease_id):
@@ -133,7 +155,12 @@ def unsettled(begin):
         ALLOCATIONS.c.end >= begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
         ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
                            BILLS.c.billed_until >= ALLOCATIONS.c.end))
-    return sa.or_(not_yet, sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
+    cancelled_since = sa.exists().where(
+        CANCELS.c.lease_id == LEASES.c.id, CANCELS.c.cancelled_at >= begin,
+        ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
+                           BILLS.c.generation == LEASES.c.generation))
+    return sa.or_(not_yet, cancelled_since,
+                  sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
 
 
 def settled_samples(connection, now):

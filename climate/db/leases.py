@@ -16,7 +16,7 @@ from climate.domain import texts
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
-                          'price', 'losses', 'user_name', 'project_name')
+                          'price', 'losses', 'late_cancel', 'user_name', 'project_name')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)

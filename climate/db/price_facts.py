@@ -7,6 +7,7 @@ import datetime
 import sqlalchemy as sa
 
 from climate.db import allocations
+from climate.db import late_cancels
 from climate.db import later_asks
 from climate.db import resource_properties
 from climate.db import resources
@@ -72,7 +73,8 @@ def read(connection, lease_id, names, known=(), planned=False):
         lease.start, lease.asked_at or lease.created_at,
         tuple(unused_hours.with_unused_copies([item for item in items if item.start < item.end])),
         lease.priority or 0, lease.acquire_type == acquire.BEST_EFFORT,
-        later_asks.of_lease(connection, lease_id)), properties)
+        later_asks.of_lease(connection, lease_id),
+        late_cancels.of_lease(connection, lease_id)), properties)
 
 
 def described(connection, ids, names, known=()):

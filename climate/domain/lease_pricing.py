@@ -27,8 +27,9 @@ BEST_EFFORT = 'best_effort'
 IDLE = 'idle'
 UNUSED = 'unused_hours'
 CREDIT = 'early_end_credit'
+LATE_CANCEL = 'late_cancel'
 #: The kinds of charges, in the order of the lines.
-KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CREDIT)
+KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CREDIT, LATE_CANCEL)
 
 _MICROSECOND = datetime.timedelta(microseconds=1)
 #: The microseconds of an hour.
@@ -68,6 +69,24 @@ class PricedItem:
 
 
 @dataclasses.dataclass(frozen=True)
+class LateCancel:
+    """The charge for what an owner cancelled shortly before the start of a lease.
+
+    The amount is fixed at `cancelled_at`, by the version `book` of the price book.
+
+    :ivar percent: the charged share of the price of what was cancelled.
+    :ivar atoms: the amount in atoms.
+    :ivar microseconds: the resource-microseconds that were cancelled.
+    """
+
+    cancelled_at: datetime.datetime
+    book: int
+    percent: str
+    atoms: int
+    microseconds: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Subject:
     """The facts of a lease that determine its price.
 
@@ -81,6 +100,7 @@ class Subject:
     priority: int = 0
     best_effort: bool = False
     later: tuple[short_notice.LaterRequest, ...] = ()
+    late_cancels: tuple[LateCancel, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -144,7 +164,22 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
             for key, charge in _unused_charges(subject, item, book, max(start, item.end),
                                                min(end, item.unused_until)):
                 by_key[key] += charge
+    for cancel in subject.late_cancels:
+        if start <= cancel.cancelled_at < end:
+            key, charge = late_cancel_charge(cancel)
+            by_key[key] += charge
     return {key: by_key[key] for key in sorted(by_key) if by_key[key].atoms}
+
+
+def late_cancel_charge(cancel: LateCancel) -> tuple[ChargeKey, Charge]:
+    """Return the key and the charge of a LateCancel."""
+    return (ChargeKey(KINDS.index(LATE_CANCEL), cancel.book, percent=cancel.percent),
+            Charge(cancel.atoms, cancel.microseconds))
+
+
+def share_of(charge: Charge, percent: decimal.Decimal) -> Charge:
+    """Return a percentage of a charge for used hours, or of a fee; it is exact."""
+    return Charge(charge.atoms // _WHOLE * _scaled_percent(percent), charge.microseconds)
 
 
 def _by_notice(subject: Subject) -> Iterator[PricedItem]:
@@ -224,6 +259,8 @@ def price_line(key: ChargeKey, microseconds: int, amount: str,
     """
     if key.kind == FEE:
         return prices.PriceLine(key.kind, amount, key.book)
+    if key.kind == LATE_CANCEL:
+        return prices.PriceLine(key.kind, amount, key.book, percent=key.percent)
     return prices.PriceLine(
         key.kind, amount, key.book, key.reservation_id, key.resource_type, key.pool,
         rate=str(book.rates[key.rate].amount), percent=key.percent or None,

@@ -75,16 +75,17 @@ def charges_by_month(subject: lease_pricing.Subject, books: Sequence[price_books
     """Return the charges of a lease by month, up to `now`.
 
     Ended allocations are charged as a whole, and running allocations for the past months. Unused
-    hours belong to the month in which the allocation ended.
+    hours belong to the month in which the allocation ended, and a late cancellation to the month in
+    which it was made.
     """
     month = begin_of(month_of(now))
     items = [item if item.end <= now else dataclasses.replace(
         item, end=min(item.end, month), unused_until=None) for item in subject.items]
     items = [item for item in items if item.start < item.end]
-    by_entry: dict[Entry, lease_pricing.Charge] = {}
+    by_entry = _late_cancels_by_month(subject)
     if not items:
         return by_entry
-    billed = dataclasses.replace(subject, items=tuple(items))
+    billed = dataclasses.replace(subject, items=tuple(items), late_cancels=())
     last = max(item.end for item in items)
     first = min(subject.start, *(item.start for item in items))
     used, current = lease_pricing.without_unused(billed), month_of(first)
@@ -101,6 +102,15 @@ def charges_by_month(subject: lease_pricing.Subject, books: Sequence[price_books
             if key.kind in (lease_pricing.UNUSED, lease_pricing.CREDIT):
                 entry = month_of(item.end), key
                 by_entry[entry] = by_entry.get(entry, lease_pricing.NOTHING) + charge
+    return by_entry
+
+
+def _late_cancels_by_month(subject: lease_pricing.Subject) -> dict[Entry, lease_pricing.Charge]:
+    by_entry: dict[Entry, lease_pricing.Charge] = {}
+    for cancel in subject.late_cancels:
+        key, charge = lease_pricing.late_cancel_charge(cancel)
+        entry = month_of(cancel.cancelled_at), key
+        by_entry[entry] = by_entry.get(entry, lease_pricing.NOTHING) + charge
     return by_entry
 
 

@@ -69,6 +69,8 @@ class PriceBook:
     :ivar rates: the rates, the most specific one first.
     :ivar short_notice: (hours, percent): the surcharge of leases that are requested less than these
         hours before their start.
+    :ivar late_cancel: (hours, percent): the share of its price that a lease costs if its owner
+        cancels it, or a part of it, less than these hours before its start.
     :ivar early_end_credit: the percentage of the price of unused hours that is not charged.
     """
 
@@ -83,6 +85,7 @@ class PriceBook:
     best_effort: decimal.Decimal = _ZERO
     idle: decimal.Decimal = _ZERO
     early_end_credit: decimal.Decimal = decimal.Decimal(100)
+    late_cancel: tuple[int, decimal.Decimal] | None = None
 
     def rate_of(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> int | None:
         """Return the position of the most specific rate for a resource; None: there is none."""
@@ -118,7 +121,7 @@ def read(stored: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | N
     if stored.currency not in prices.DECIMALS:
         raise errors.BadField(field='currency', reason=(
             f'"{stored.currency[:40]}" is no currency of ISO 4217: write a code such as "EUR".'))
-    notice = document.get('short_notice')
+    notice, cancel = document.get('short_notice'), document.get('late_cancel')
     return PriceBook(
         stored.version, stored.currency, stored.valid_from,
         lease_fee=_amount('lease_fee', document.get('lease_fee', 0)),
@@ -131,7 +134,10 @@ def read(stored: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | N
         best_effort=_surcharge(document, 'best_effort'), idle=_surcharge(document, 'idle'),
         early_end_credit=_percent(
             'early_end.credit_percent', document.get('early_end', {}).get('credit_percent', 100),
-            most=100))
+            most=100),
+        late_cancel=cancel and (
+            _hours('late_cancel.hours', cancel['hours']),
+            _percent('late_cancel.percent', cancel['percent'], most=100)))
 
 
 def _rates(documents: Sequence[Mapping[str, Any]]) -> tuple[Rate, ...]:

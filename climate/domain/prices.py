@@ -48,7 +48,8 @@ class StoredBook:
 class PriceLine:
     """A line of a price: the `kind` of a charge, its amount, and how it was computed.
 
-    `percent` is set for surcharges and credits. A fee has no hours, reservation, type and pool.
+    `percent` is set for surcharges, credits and late cancellations. A fee and a late cancellation
+    have no hours, reservation, type and pool.
     """
 
     kind: str

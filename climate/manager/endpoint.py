@@ -146,6 +146,9 @@ class Endpoint:
     def preview_deletion(self, context, lease_id):
         return self._delete.preview(lease_id)
 
+    def price_deletion(self, context, lease_id):
+        return self._delete.price(context, lease_id)
+
     def preview_swap(self, context, lease_id, resource, reservation_id=None):
         return self._swap.preview(context, lease_id, resource, reservation_id)
 

@@ -100,6 +100,9 @@ class ManagerClient:
     def preview_deletion(self, context: Context, lease_id: str) -> list[losses.Loss]:
         """Return the Losses if a lease were deleted now. Nothing is changed."""
 
+    def price_deletion(self, context: Context, lease_id: str) -> prices.LeasePrice | None:
+        """Return the price if the caller deleted a lease now; None: it costs nothing."""
+
     def preview_swap(self, context: Context, lease_id: str, resource: str,
                      reservation_id: str | None = None) -> records.Lease:
         """Return the Lease as it would be after `swap_resource`, with its losses."""

@@ -54,6 +54,7 @@ class Bills(model_hosts.Hosts):
             'short_notice': {'hours': '1', 'percent': percent},
             'priority': {'percent': percent}, 'best_effort': {'percent': '50'},
             'early_end': {'credit_percent': str(100 - float(percent))},
+            'late_cancel': {'hours': '2', 'percent': percent},
             'idle': {'percent': percent}, **({} if peaks is None else {'peak_hours': peaks})}
         self.add_book(side, later, document)
 

@@ -12,6 +12,7 @@ import itertools
 
 import sqlalchemy as sa
 
+from climate.db import late_cancels
 from climate.db import later_asks
 from climate.db import tables
 from climate.domain import acquire
@@ -134,8 +135,9 @@ def _subjects(connection):
         row.start, row.asked_at or row.created_at,
         tuple(unused_hours.with_unused_copies(items[row.id])),
         priorities.get(row.id) or 0,
-        row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, row.id))
-        for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
+        row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, row.id), cancels)
+        for row in connection.execute(sa.select(tables.LEASES))
+        for cancels in [late_cancels.of_lease(connection, row.id)] if items[row.id] or cancels}
 
 
 def _properties(connection):

@@ -16,6 +16,7 @@ from climate.api import loss_view
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
+from climate.api import price_view
 from climate.api import queries
 from climate.api import reservation_schemas
 from climate.api import schemas
@@ -137,7 +138,8 @@ class LeasesController(base.Controller):
             self._parts.policy.authorize(hooks.caller(req), rules.EXEMPT_FROM_IDLE)
         changed = self._update(req, lease_id, changes)
         return {**self._answer(req, resp, changed),
-                **(self._losses(req, changed.losses) if changes.dry_run else {})}
+                **({**self._losses(req, changed.losses),
+                    **price_view.late_cancel(changed.late_cancel)} if changes.dry_run else {})}
 
     def _update(self, req, lease_id, changes):
         """Change a lease; at REST 1.0 first wait for its start, or another change, if necessary."""
@@ -157,7 +159,8 @@ class LeasesController(base.Controller):
         lease_body.refuse_stale(req, lease)
         caller = hooks.caller(req)
         if not hooks.is_lenient(req) and queries.flag(req, 'dry_run'):
-            return self._losses(req, self._parts.manager.preview_deletion(caller, lease_id))
+            return {**self._losses(req, self._parts.manager.preview_deletion(caller, lease_id)),
+                    **price_view.late_cancel(self._parts.manager.price_deletion(caller, lease_id))}
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
             self._waits.wait(req.environ, caller, lease)
         resp.status = 204

@@ -24,6 +24,7 @@ _BOOK = book_versions.closed(
         ['timezone', 'windows'], timezone=book_versions.TIME_ZONE,
         windows={'type': 'array', 'minItems': 1, 'maxItems': 50, 'items': book_versions.closed(
             ['days', 'from', 'to', 'percent'], percent=_NUMBER, **book_versions.WINDOW)}),
+    late_cancel=book_versions.closed(['hours', 'percent'], hours=_NUMBER, percent=_NUMBER),
     priority=_SURCHARGE, best_effort=_SURCHARGE, idle=_SURCHARGE,
     early_end=book_versions.closed(['credit_percent'], credit_percent=_NUMBER))
 

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question before a command deletes or stops objects of the cloud."""
+"""The question before a command deletes or stops objects of the cloud, or costs money."""
 import argparse
 from collections.abc import Callable
 from collections.abc import Mapping
-from collections.abc import Sequence
 import typing
 
 from climate.client import errors
+from climate.client import leases
 from climate.client import status_words
 from climate.client import times
 from climate.client.commands import waits
 
-#: Leases with these statuses have no objects that their owner could lose.
-_WITHOUT_OBJECTS = frozenset({'inactive', 'to_be_started', status_words.ACQUIRING,
-                              *status_words.PAST})
+#: Leases with these statuses have nothing that their owner could lose.
+_WITH_NOTHING = frozenset({status_words.ACQUIRING, *status_words.PAST})
 _YES = frozenset({'y', 'yes'})
 # A list for people names at most this number of objects.
 _MOST_NAMED = 50
-_Losses = Sequence[Mapping[str, typing.Any]]
+_Losses = leases.Losses
 
 
 class ConfirmedCommand(waits.LeaseCommand):
-    """A command about leases that asks before it deletes or stops objects of the cloud."""
+    """A command about leases that asks before objects are lost or a late cancellation costs."""
 
     def add_confirmation(self, parser: argparse.ArgumentParser, dry_run: str | None = None) -> None:
         """Add --yes and, with its help, --dry-run."""
@@ -42,14 +41,14 @@ class ConfirmedCommand(waits.LeaseCommand):
         dry = getattr(parsed_args, 'dry_run', False)
         if parsed_args.yes and not dry:
             return True
-        losses = () if lease['status'] in _WITHOUT_OBJECTS else _read(read)
-        if losses:
-            self.app.stderr.write(f'{_headline(lease, losses)}\n{_listed(losses)}')
+        losses = _Losses(()) if lease['status'] in _WITH_NOTHING else _read(read)
+        text = _warning(lease, losses)
+        self.app.stderr.write(text)
         if dry:
-            self.app.stderr.write('' if losses else f'Lease {lease["name"]} loses nothing.\n')
+            self.app.stderr.write('' if text else f'Lease {lease["name"]} loses nothing.\n')
             self.app.stderr.write('Dry run: nothing was created or changed.\n')
             return False
-        if losses:
+        if text:
             self._ask(question)
         return True
 
@@ -76,6 +75,17 @@ def _read(read: Callable[[], _Losses | None]) -> _Losses:
                                   'earlier release answered. Nothing was changed. Give --yes to '
                                   'go on without the list.')
     return losses
+
+
+def _warning(lease: Mapping[str, typing.Any], losses: _Losses) -> str:
+    """Return what a request loses and costs, in lines; '' if it loses and costs nothing."""
+    text = f'{_headline(lease, losses)}\n{_listed(losses)}' if losses else ''
+    price = losses.late_cancel
+    if price is None:
+        return text
+    percent = ', '.join(f'{line["percent"]} %' for line in price['lines'])
+    return (f'{text}Lease {lease["name"]} starts soon. This costs {price["amount"]} '
+            f'{price["currency"]}: {percent} of the price of what is cancelled.\n')
 
 
 def _headline(lease: Mapping[str, typing.Any], losses: _Losses) -> str:

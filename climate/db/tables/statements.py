@@ -46,6 +46,25 @@ STATEMENT_LINES = sa.Table(
     sa.Index(None, 'month', 'project_id'),
     **base.MYSQL)
 
+# What owners cancelled shortly before the start of their leases, with the charges; see
+# ``domain.lease_pricing.LateCancel``.
+LATE_CANCELS = sa.Table(
+    'late_cancels', base.METADATA,
+    sa.Column('id', base.ID, primary_key=True, autoincrement=True),
+    sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('cancelled_at', base.UtcDateTime, nullable=False),
+    # The version of the price book.
+    sa.Column('book', sa.Integer, nullable=False),
+    sa.Column('percent', base.text(16), nullable=False),
+    # Whole numbers as text, as in the lines of statements.
+    sa.Column('atoms', base.text(64), nullable=False),
+    sa.Column('microseconds', base.text(64), nullable=False),
+    sa.Index(None, 'lease_id'),
+    sa.Index(None, 'cancelled_at'),
+    sqlite_autoincrement=True,
+    **base.MYSQL)
+
 # The progress of the billing of each lease. No foreign key: it outlives its lease, as its lines do.
 BILLS = sa.Table(
     'bills', base.METADATA,

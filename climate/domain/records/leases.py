@@ -106,10 +106,11 @@ class Lease:
     and scheduled, because such a lease gets its resources in the request. `reason` is for
     operators, and `owner_reason` for the owner; `reason_text` has both. `idle_since` is None unless
     the lease is idle, `reclaim_at` unless it will be reclaimed. A lease with `idle_exempt` never
-    counts as idle. Only the lease of a dry run has a `price` and, after a change, `losses`.
-    `request_bytes` is the size of the requests and events, see ``request_sizes``.
-    `extended_count` is the number of extensions by the owner while the lease ran. A lease with
-    `while_free_seconds` is extended by this step while nobody else needs its resources. Only leases
+    counts as idle. Only the lease of a dry run has a `price` and, after a change, `losses`, and the
+    price `late_cancel` of what the change cancels shortly before the start. `request_bytes` is the
+    size of the requests and events, see ``request_sizes``. `extended_count` is the number of
+    extensions by the owner while the lease ran. A lease with `while_free_seconds` is extended by
+    this step while nobody else needs its resources. Only leases
     that are read for a response have `user_name` and `project_name`, if they are known.
     """
 
@@ -145,6 +146,7 @@ class Lease:
     acquisition: Acquisition | None = None
     price: prices.LeasePrice | None = None
     losses: tuple[lost.Loss, ...] | None = None
+    late_cancel: prices.LeasePrice | None = None
     user_name: str | None = None
     project_name: str | None = None
 

@@ -77,6 +77,7 @@ class Biller:
         month = ledger.begin_of(ledger.month_of(now))
         with self._core.database.reader() as connection:
             return [*bills.unbilled(connection, begin, now, month, _BATCH),
+                    *bills.cancelled(connection, begin, now, _BATCH),
                     *bills.failed_due(connection, now, _BATCH)]
 
     def _bill(self, lease_id, versions, now):

@@ -13,6 +13,8 @@ from climate.domain import prices
 from climate.domain import short_notice
 from climate.domain import unused_hours
 from climate.manager.billing import books
+from climate.manager.billing import late_cancels
+from climate.manager.billing import priced_items
 
 
 class LeasePrices:
@@ -62,7 +64,7 @@ class LeasePrices:
         if not any(versions):
             return [None] * len(plans)
         with self._core.database.reader() as connection:
-            items = self._items(connection, max(versions, key=len), [
+            items = priced_items.of_plans(connection, max(versions, key=len), [
                 (reservations, allocations) for _, _, reservations, allocations in plans])
         return [_price(dataclasses.replace(plan[0], items=tuple(of_plan)), valid) if valid else None
                 for plan, of_plan, valid in zip(plans, items, versions, strict=True)]
@@ -82,42 +84,46 @@ class LeasePrices:
         with self._core.database.reader() as connection:
             bill = bills.get(connection, before.id)
             read = bill.properties if bill is not None else {}
-            billing = price_facts.read(connection, before.id, _names(versions), read, planned=True)
-            [new_items] = self._items(
+            billing = price_facts.read(
+                connection, before.id, priced_items.property_names(versions), read, planned=True)
+            [new_items] = priced_items.of_plans(
                 connection, versions, [(after.reservations, allocations)], read)
+            cancel = late_cancels.of_change(
+                connection, before, after, allocations, now) if by_owner else None
         if billing is None:
             return None
         old_items = billing.subject.items
-        items = (_moved(after, old_items, new_items) if before.state == lifecycle.PENDING
+        items = (priced_items.moved(after, old_items, new_items)
+                 if before.state == lifecycle.PENDING
                  else _changed(before, after, old_items, new_items, now, by_owner))
         asked_at = now if asks_again(before, after, allocations) else billing.subject.asked_at
         later = short_notice.with_added(
             billing.subject.later, short_notice.of_change(before, after, allocations, now))
-        return _price(dataclasses.replace(_subject(after, asked_at), items=tuple(items),
-                                          later=later), versions)
+        return _price(dataclasses.replace(
+            _subject(after, asked_at), items=tuple(items), later=later, late_cancels=(
+                *billing.subject.late_cancels, *([cancel] if cancel is not None else ()))),
+            versions)
+
+    def of_late_change(self, before, after, allocations, now):
+        """Return the LeasePrice of what a change by the owner cancels late; None: nothing.
+
+        The parameters are those of `of_change`.
+        """
+        with self._core.database.reader() as connection:
+            cancel = late_cancels.of_change(connection, before, after, allocations, now)
+        return self._of_late_cancel(cancel)
+
+    def of_deletion(self, lease, now):
+        """Return the LeasePrice if the owner deleted a lease now; None: it costs nothing."""
+        with self._core.database.reader() as connection:
+            cancel = late_cancels.of_deletion(connection, lease, now)
+        return self._of_late_cancel(cancel)
+
+    def _of_late_cancel(self, cancel):
+        return None if cancel is None else late_cancels.price(cancel, self._books.every())
 
     def _valid_before(self, end):
         return [book for book in self._books.every() if book.valid_from < end]
-
-    def _items(self, connection, versions, plans, read=()):
-        """Return the PricedItems of each plan.
-
-        :param plans: pairs (reservations, Allocations).
-        :param read: the properties by which the lease is billed, as in ``price_facts.described``.
-        """
-        pools, properties = price_facts.described(
-            connection, {allocation.resource_id for _, allocations in plans
-                         for allocation in allocations}, _names(versions), read)
-        items = []
-        for reservations, allocations in plans:
-            types = {reservation.id: reservation.resource_type for reservation in reservations}
-            items.append([lease_pricing.PricedItem(
-                allocation.reservation_id, types[allocation.reservation_id],
-                pools[allocation.resource_id], allocation.start, allocation.end, allocation.copies,
-                price_facts.item_properties(properties, allocation.resource_id),
-                resource_id=allocation.resource_id, whole=allocation.whole)
-                for allocation in allocations])
-        return items
 
 
 def asks_again(before, after, allocations):
@@ -145,13 +151,6 @@ def _plan_of_offer(offer, allocations, now):
     start = max(offer.start, now)
     return (lease_pricing.Subject(start, now, ()), offer.end, offer.request,
             [dataclasses.replace(allocation, start=start) for allocation in allocations])
-
-
-def _moved(after, old, new):
-    """Return the PricedItems of a lease that has not started."""
-    changed_ids = {item.reservation_id for item in new}
-    return [*new, *(dataclasses.replace(item, start=after.start, end=after.end)
-                    for item in old if item.reservation_id not in changed_ids)]
 
 
 def _changed(before, after, old, new, now, by_owner):
@@ -203,10 +202,6 @@ def _paid_until(item, end, by_owner):
     return max(filter(None, ends), default=None)
 
 
-def _names(versions):
-    return frozenset(name for book in versions for name in book.property_names)
-
-
 def _subject(lease, asked_at):
     """Return the Subject of a lease, without PricedItems."""
     acquisition = lease.acquisition
@@ -219,7 +214,8 @@ def _price(subject, versions):
     """Return the LeasePrice of a Subject according to versions of the price book."""
     ends = [item.unused_until or item.end for item in subject.items]
     end = max(ends, default=subject.start)
-    charges = lease_pricing.charges(subject, versions, subject.start, end)
+    start = min([subject.start, *(cancel.cancelled_at for cancel in subject.late_cancels)])
+    charges = lease_pricing.charges(subject, versions, start, end)
     currency = versions[0].currency
     decimals = prices.DECIMALS[currency]
     by_version = {book.version: book for book in versions}

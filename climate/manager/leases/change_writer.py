@@ -15,6 +15,7 @@ from climate.domain import short_notice
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager import preparations
+from climate.manager.billing import late_cancels
 from climate.manager.billing import lease_prices
 from climate.manager.health import blocking
 from climate.manager.leases import change_plan
@@ -37,6 +38,7 @@ def write(core, connection, change, chosen):
         # A pending lease releases its resources here; a running one releases them by an event,
         # which wakes the queue.
         wakeups.wake(connection, now)
+    late_cancels.write_change(connection, change, chosen)
     for reservation in target.reservations:
         _write_reservation(connection, change, reservation, chosen)
     _write_events(core, connection, current, change)

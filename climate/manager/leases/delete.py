@@ -14,6 +14,8 @@ from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import refusals
 from climate.manager import core
+from climate.manager.billing import late_cancels
+from climate.manager.billing import lease_prices
 from climate.manager.booking import refused_demand
 from climate.manager.leases import lease_end
 from climate.manager.leases import losses
@@ -28,6 +30,7 @@ class Delete:
     def __init__(self, parts):
         self._core = parts
         self._losses = losses.LeaseLosses(parts)
+        self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
     def preview(self, lease_id):
@@ -41,6 +44,19 @@ class Delete:
         if lease.deleted_at is not None:
             raise errors.LeaseNotFound(lease_id=lease_id)
         return self._losses.at_end(lease, self._core.clock())
+
+    def price(self, context, lease_id):
+        """Return the LeasePrice of a deletion by the caller now; None: it costs nothing.
+
+        :raises LeaseNotFound: no lease has this id, or it was deleted before.
+        """
+        with self._core.database.reader() as connection:
+            lease = leases.get(connection, lease_id)
+        if lease.deleted_at is not None:
+            raise errors.LeaseNotFound(lease_id=lease_id)
+        if not lease.is_of(context):
+            return None
+        return self._prices.of_deletion(lease, self._core.clock())
 
     @core.again_after_a_race
     def delete(self, context, lease_id):
@@ -65,6 +81,8 @@ class Delete:
                     self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
                 if lease.acquisition is not None or due_events.has_retry(lease):
                     acquisitions.leave(connection, lease_id, now)
+                if lease.is_of(context):
+                    late_cancels.write_deletion(connection, lease, now)
                 allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
                                      'delete')

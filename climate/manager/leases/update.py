@@ -131,7 +131,9 @@ class Update:
         return dataclasses.replace(
             preview, losses=self._losses.by_change(change.lease, preview, change.now),
             price=self._prices.of_change(change.lease, change.target, planned, change.now,
-                                         by_owner=change.by_owner))
+                                         by_owner=change.by_owner),
+            late_cancel=self._prices.of_late_change(
+                change.lease, change.target, planned, change.now) if change.by_owner else None)
 
     def _recorded(self, change):
         """Return a context manager that records the demand of the change if it is refused."""

@@ -33,6 +33,29 @@ def test_a_price_book_is_created_listed_and_shown(api):
         'price_book']['version'] == 2
 
 
+def test_a_dry_run_shows_what_a_late_cancellation_costs(api, manager):
+    created(api, late_cancel={'hours': '24', 'percent': '50'}, short_notice={
+        'hours': '1', 'percent': '0'}, peak_hours={'timezone': 'UTC', 'windows': [{
+            'days': ['sun'], 'from': '08:00', 'to': '18:00', 'percent': '25'}]})
+    manager.enrol(1)
+    lease = api.post('/v1/leases', {
+        'name': 'demo', 'start': '2030-05-01 14:00', 'end': '2030-05-01 18:00', 'reservations': [
+            {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}, version=V).json['lease']
+    url = f'/v1/leases/{lease["id"]}'
+    cost = {'amount': '2.00', 'currency': 'EUR', 'lines': [{
+        'kind': 'late_cancel', 'amount': '2.00', 'price_book': 1, 'percent': '50'}]}
+    assert api.delete(f'{url}?dry_run=true', version=V).json == {
+        'losses': [], 'late_cancel': cost}
+    shorter = {'end': '2030-05-01 16:00'}
+    changed = api.put(f'{url}?dry_run=true', shorter, version=V).json
+    assert changed['late_cancel']['amount'] == '0.50'
+    # The fee, two hours, and half of the price of the other two.
+    assert changed['lease']['price']['amount'] == '3.50'
+    assert 'late_cancel' not in api.put(
+        f'{url}?dry_run=true', {'end': '2030-05-01 19:00'}, version=V).json
+    assert 'late_cancel' not in api.get(url, version=V).json['lease']
+
+
 def test_members_see_the_valid_price_book_only(api):
     none = api.get('/v1/price-books/valid', version=V)
     assert (none.status_int, none.json['error_name']) == (404, 'no_price_book')

@@ -114,10 +114,29 @@ def test_a_dry_run_lists_and_changes_nothing(run, demo, words):
     assert {dry for _, dry in changes(demo)} == {True}
 
 
-def test_a_lease_that_has_not_started_is_deleted_without_a_dry_run(run, demo):
-    demo.get(LEASE_URL, json={'lease': canned.a_lease(status='inactive')})
+def test_a_lease_that_waits_is_deleted_without_a_dry_run(run, demo):
+    demo.get(LEASE_URL, json={'lease': canned.a_lease(status='in_progress')})
     assert run('lease', 'delete', LEASE_ID).code == 0
     assert changes(demo) == [('DELETE', False)]
+
+
+LATE_CANCEL = {'amount': '3.00', 'currency': 'EUR', 'lines': [
+    {'kind': 'late_cancel', 'amount': '3.00', 'price_book': 1, 'percent': '50'}]}
+COST = ('Lease demo starts soon. This costs 3.00 EUR: 50 % of the price of what is cancelled.\n')
+
+
+@pytest.mark.parametrize(('words', 'method', 'url'), COMMANDS[:3])
+def test_the_cost_of_a_late_cancellation_is_asked_for(run, demo, words, method, url):
+    demo.get(f'{URL}/leases', json={'leases': [canned.a_lease(status='inactive')]})
+    demo.register_uri(method, f'{url}?dry_run=true', json={
+        'lease': canned.a_lease(), 'losses': [], 'late_cancel': LATE_CANCEL})
+    outcome = run(*words)
+    assert outcome.code == 1
+    assert outcome.err.startswith(COST) and 'Give --yes' in outcome.err
+    assert changes(demo) == [(method, True)]
+    code, err = typed(words, 'y\n')
+    assert code == 0 and COST in err and '[y/N]' in err
+    assert run(*words, '--dry-run').err == f'{COST}Dry run: nothing was created or changed.\n'
 
 
 def test_another_name_needs_no_dry_run(run, demo):

@@ -15,6 +15,7 @@ def service(requests_mock):
     requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease()]})
     requests_mock.get(LEASE_URL, json=lease)
     requests_mock.put(LEASE_URL, json=lease)
+    requests_mock.put(f'{LEASE_URL}?dry_run=true', json={**lease, 'losses': []})
     requests_mock.post(f'{URL}/leases', json=lease, status_code=201)
     requests_mock.get(HOSTS, json={'hosts': [
         canned.a_host(), canned.a_host(id='4', hypervisor_hostname='abc')]})

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = '0049'
-down_revision = '0047'
+down_revision = '0048'
 
 
 def upgrade():

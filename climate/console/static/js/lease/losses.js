@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question before objects of the cloud are deleted or stopped.
+// The question before objects of the cloud are deleted or stopped, or a late cancellation costs.
 
 import {ask} from '../dialog.js';
 import {make} from '../dom.js';
@@ -32,12 +32,23 @@ function listed(losses) {
       count > MOST ? make('li', {}, t('losses.more', {count: count - MOST})) : ''));
 }
 
-/** Return the objects that a dry run lists, or why they are not known, as an element or null. */
+/** Return the price of a late cancellation in a paragraph; null if it costs nothing. */
+function cost(lateCancel) {
+  if (!lateCancel) return null;
+  const {amount, currency, lines} = lateCancel;
+  const percent = lines.map((line) => line.percent).join(', ');
+  return make('p', {class: 'losses'}, t('losses.late_cancel', {amount, currency, percent}));
+}
+
+/** Return what a dry run says is lost and costs, or why it is not known, as an element or null. */
 async function details(read) {
   let why = t('losses.outdated');
   try {
-    const {body: {losses}} = await read();
-    if (losses) return listed(losses);
+    const {body: {losses, late_cancel: lateCancel}} = await read();
+    if (losses) {
+      const found = [cost(lateCancel), listed(losses)].filter(Boolean);
+      return found.length ? make('div', {}, ...found) : null;
+    }
   } catch (error) {
     if (!UNREACHABLE.includes(error.status)) throw error;
     why = error.message;
