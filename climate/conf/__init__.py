@@ -21,6 +21,7 @@ from climate.conf import enforcement
 from climate.conf import forecast
 from climate.conf import health
 from climate.conf import idle
+from climate.conf import limits
 from climate.conf import mail
 from climate.conf import manager
 from climate.conf import notifications
@@ -43,6 +44,7 @@ DEFAULT = [
 GROUPS = (
     api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, energy.GROUP, billing.GROUP,
     enforcement.GROUP,
+    limits.GROUP,
     forecast.GROUP, notifications.GROUP, mail.GROUP, webhook.GROUP, console.GROUP, cloud.GROUP,
     services.KEYSTONE, services.NOVA, services.PLACEMENT, services.GLANCE, cloud.SIMULATED)
 

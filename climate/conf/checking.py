@@ -18,7 +18,7 @@ LOG = log.getLogger(__name__)
 
 #: The entry points in ``oslo.config.opts`` whose options Climate reads.
 NAMESPACES = ('climate', 'climate.cloud', 'climate.plugins', 'oslo.log', 'oslo.messaging',
-              'oslo.db', 'oslo.cache', 'oslo.policy', 'oslo.middleware.cors',
+              'oslo.db', 'oslo.cache', 'oslo.limit', 'oslo.policy', 'oslo.middleware.cors',
               'oslo.middleware.healthcheck', 'oslo.middleware.http_proxy_to_wsgi',
               'oslo.service.service', 'keystonemiddleware.auth_token')
 

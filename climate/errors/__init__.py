@@ -58,6 +58,7 @@
       CloudError                     502   another service of the cloud failed
         TrustDead StillBusy ResourcesRefused
         CloudUnreachable         503   a service is down or busy: try again later
+          LimitsUnknown                the limits of the project cannot be read
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
 arguments of an error fill its template and become its ``details``. No class is specific to one

@@ -39,6 +39,19 @@ class CloudUnreachable(CloudError):
     owner_template = '{service} is not available now. Try again later.' + base.ASK_OPERATOR
 
 
+class LimitsUnknown(CloudUnreachable):
+    """The unified limits of a project cannot be read from Keystone, and no recent ones are known.
+
+    An attempt to acquire resources is repeated, as in any outage.
+    """
+
+    code = 'limits_unknown'
+    template = ('The limits of the project cannot be read from Keystone: {reason} Try again in '
+                '{retry_after} seconds.')
+    owner_template = ('The limits of the project cannot be read now: try again in {retry_after} '
+                      'seconds.' + base.ASK_OPERATOR)
+
+
 class TrustDead(CloudError):
     """The trust of the user yields no token any more, because the user or a role was removed."""
 

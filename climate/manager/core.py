@@ -61,6 +61,8 @@ class Core:
     :ivar counts: the Counters of this manager, for the metrics.
     :ivar limit_books: the cache of the limit book; read it with ``limits.books.known``.
     :ivar enforcement: the driver of the service that allows leases; None: no service is asked.
+    :ivar unified_limits: the cache of the limits of projects in Keystone; read it with
+        ``limits.unified.of_project``.
     """
 
     conf: object
@@ -75,6 +77,7 @@ class Core:
     limit_books: known_versions.KnownVersions = dataclasses.field(
         default_factory=known_versions.KnownVersions)
     enforcement: enforcement_drivers.EnforcementDriver | None = None
+    unified_limits: dict = dataclasses.field(default_factory=dict)
 
 
 @contextlib.contextmanager

@@ -87,6 +87,17 @@ class Keystone(interface.ServiceInterface):
             only when they log in.
         """
 
+    @abc.abstractmethod
+    @interface.read
+    def project_limits(self, project_id: str) -> dict[str, int]:
+        """Return the unified limits of a project on Climate, {name of the resource: maximum}.
+
+        They are the limits of the project and, for other resources, the registered defaults. -1
+        means without limit.
+
+        :raises CloudError: they cannot be read, for example because [oslo_limit] is wrong.
+        """
+
 
 class KeystoneAdapter(interface.Adapter):
     """The options and the probe of Keystone, which is always connected."""

@@ -328,6 +328,12 @@ class SimulatedCloud(base.CloudDriver):
             connection.execute("DELETE FROM departures WHERE user_id = ? AND project_id IN (?, '')",
                                (user_id, project_id))
 
+    def set_unified_limit(self, name, most, project_id=''):
+        """Set a unified limit of a project; without a project, the registered default."""
+        with self._transaction() as connection:
+            connection.execute('INSERT OR REPLACE INTO unified_limits VALUES (?, ?, ?)',
+                               (project_id, name, most))
+
     def state(self):
         """Return a context manager of a transaction on the tables, which yields a connection."""
         return self._transaction()

@@ -79,6 +79,13 @@ class SimulatedKeystone(interface.SimulatedInterface, base.Keystone):
             "OR user_id = '' AND project_id = ?",
             (user_id, project_id, project_id)).fetchone() is None)
 
+    def project_limits(self, project_id):
+        # The rows of a project replace the registered defaults, which have no project.
+        return self._admin_call('project_limits', lambda connection: {
+            row['name']: row['most'] for row in connection.execute(
+                "SELECT * FROM unified_limits WHERE project_id IN ('', ?) ORDER BY project_id",
+                (project_id,))})
+
 
 def _add(connection, trust, redelegation_count, parent_id=None):
     connection.execute(

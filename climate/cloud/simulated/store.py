@@ -112,8 +112,14 @@ _NINTH = (
     """CREATE TABLE departures (
         user_id TEXT NOT NULL, project_id TEXT NOT NULL, PRIMARY KEY (user_id, project_id))""",
 )
+_TENTH = (
+    # The unified limits of projects; an empty project stands for the registered default.
+    """CREATE TABLE unified_limits (
+        project_id TEXT NOT NULL, name TEXT NOT NULL, most INTEGER NOT NULL,
+        PRIMARY KEY (project_id, name))""",
+)
 _NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH, 8: _EIGHTH,
-          9: _NINTH}
+          9: _NINTH, 10: _TENTH}
 
 
 def _upgraded(connection, tables):

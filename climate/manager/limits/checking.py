@@ -19,16 +19,20 @@ from climate.domain.limits import rules
 from climate.domain.limits import usage
 from climate.manager.limits import books
 from climate.manager.limits import holdings
+from climate.manager.limits import unified
 from climate.manager.limits import upper_bounds
 
 
 def applying(core, project_id, user_id, now):
     """Return the LimitChecks of the limits that apply to a user in a project.
 
-    Call it before the transaction, because it may read the limit book.
+    Call it before the transaction, because it may read the limit book and call Keystone.
+
+    :raises LimitsUnknown: unified limits apply, and Keystone does not answer.
     """
     book = books.known(core, now)
     limits = () if book is None else book.limits_for(project_id, user_id)
+    limits += unified.of_project(core, project_id)
     return LimitChecks(core, (project_id, user_id), limits, now)
 
 
