@@ -62,7 +62,7 @@ def _purge(conf, database):
         database.now(), conf.command.days)
     # First count the usage of the days that managers have not closed yet.
     days.close(database, database.now(), most=None)
-    count = migrate.purge(database, before)
+    count = migrate.purge(database, before, reports_ends=bool(conf.enforcement.driver))
     print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')
 
 

@@ -14,6 +14,8 @@ _COLUMNS = tables.columns(CALLS, enforcement.EnforcementCall)
 _SELECT = sa.select(*_COLUMNS)
 _IS_OVER = sa.or_(LEASES.c.id.is_(None), LEASES.c.ended_at.is_not(None),
                   LEASES.c.deleted_at.is_not(None))
+# Selects the leases whose end the service is still to hear.
+KNOWS_LEASE = sa.exists().where(CALLS.c.lease_id == LEASES.c.id)
 
 
 def add(connection, call):
@@ -101,6 +103,11 @@ def forget(connection, calls):
     ids = [call.call_id for call in calls]
     if ids:
         connection.execute(sa.delete(CALLS).where(CALLS.c.call_id.in_(ids)))
+
+
+def purge(connection, lease_ids):
+    """Delete the calls about leases that are being deleted."""
+    connection.execute(sa.delete(CALLS).where(CALLS.c.lease_id.in_(lease_ids)))
 
 
 def replace(connection, call, following=None):

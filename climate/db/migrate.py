@@ -12,8 +12,10 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import bills
 from climate.db import by_keys
+from climate.db import enforcement_calls
 from climate.db import engine
 from climate.db import limit_notices
+from climate.db import limit_owners
 from climate.db import offers
 from climate.db import owner_names
 from climate.db import refusals
@@ -122,14 +124,17 @@ def check(conf):
     return current in _revisions_before(newest())
 
 
-def purge(database, before):
+def purge(database, before, reports_ends=False):
     """Delete leases that ended or were deleted before `before`; return their number.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
     without allocations, expired idempotency keys, expired offers, old samples of use and old
-    refusals are deleted too, as are the names of users and projects without leases. Leases that are
-    not billed yet stay, as do rows that are needed to count the usage of open days. The lines of
-    statements are never deleted.
+    refusals are deleted too, as are the names and rows of users and projects without leases. Leases
+    that are not billed yet stay, as do rows that are needed to count the usage of open days. The
+    lines of statements are never deleted.
+
+    :param reports_ends: whether leases stay until their ends are reported to the enforcement
+        service.
     """
     leases, allocations = tables.LEASES, tables.ALLOCATIONS
     reservations = tables.RESERVATIONS
@@ -142,6 +147,8 @@ def purge(database, before):
         settled = bills.settled_until(connection)
         if settled is not None:
             over = sa.and_(over, ~bills.unsettled(settled))
+        if reports_ends:
+            over = sa.and_(over, ~enforcement_calls.KNOWS_LEASE)
         offers.delete(connection, offers.lock(
             connection, offers.expired(connection, before, before)))
         ids = list(connection.execute(sa.select(leases.c.id).where(over)).scalars())
@@ -151,6 +158,7 @@ def purge(database, before):
             # No foreign key with a cascade covers allocations.
             connection.execute(sa.delete(allocations).where(allocations.c.reservation_id.in_(
                 sa.select(reservations.c.id).where(reservations.c.lease_id.in_(batch)))))
+            enforcement_calls.purge(connection, batch)
             connection.execute(sa.delete(leases).where(leases.c.id.in_(batch)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
@@ -162,6 +170,8 @@ def purge(database, before):
             count = refusals.purge(connection, counted, _AT_ONCE)
     with database.writer() as connection:
         owner_names.purge(connection)
+    with database.writer() as connection:
+        limit_owners.purge(connection)
     _purge_resources(database, counted)
     return len(ids)
 

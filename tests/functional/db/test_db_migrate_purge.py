@@ -6,10 +6,13 @@ from support import builders
 from support import db_rows
 from support import programs
 
+from climate.db import enforcement_calls
 from climate.db import engine
+from climate.db import leases
 from climate.db import migrate
 from climate.db import resources
 from climate.db import tables
+from climate.domain import enforcement
 
 NOON, hours = db_rows.NOON, db_rows.hours
 
@@ -60,6 +63,58 @@ def test_a_purge_deletes_every_row_that_refers_to_what_is_purged(database, colum
     with database.reader() as connection:
         assert connection.execute(sa.select(tables.RESOURCES.c.id)).all() == []
         assert connection.execute(referring).scalar() == (column.table.name in _OUTLIVE)
+
+
+def _count(database, table):
+    with database.reader() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar()
+
+
+def _reported_later(database, lease):
+    """Add the report of the end of a lease, which the service has not got yet; return it."""
+    call = enforcement.EnforcementCall(
+        'call', lease.id, enforcement.END, enforcement.DUE, {}, NOON, NOON)
+    with database.writer() as connection:
+        enforcement_calls.add(connection, call)
+    return call
+
+
+def test_a_lease_stays_until_its_end_is_reported_to_the_enforcement_service(database):
+    db_rows.saved(database, db_rows.a_lease('reported', ended_at=NOON))
+    lease = db_rows.saved(database, db_rows.a_lease('not reported', ended_at=NOON))
+    call = _reported_later(database, lease)
+    db_rows.closed(database)
+    assert migrate.purge(database, NOON + hours(2), reports_ends=True) == 1
+    with database.writer() as connection:
+        assert leases.get(connection, lease.id).name == 'not reported'
+        enforcement_calls.forget(connection, [call])
+    assert migrate.purge(database, NOON + hours(2), reports_ends=True) == 1
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(('driver', 'kept'), [('', 0), ('http', 1)])
+def test_the_command_keeps_such_a_lease_only_while_a_service_is_used(tmp_path, driver, kept):
+    file = builders.on_files(tmp_path, f'[enforcement]\ndriver = {driver}\n')
+    database = engine.Database(f'sqlite:///{tmp_path}/climate.sqlite')
+    migrate.upgrade(database)
+    lease = db_rows.saved(database, db_rows.a_lease(ended_at=NOON))
+    _reported_later(database, lease)
+    db_rows.closed(database)
+    programs.run('climate-db', 'purge', '--before', '2031-01-01', '--config-file', file)
+    assert _count(database, tables.LEASES) == _count(database, tables.ENFORCEMENT_CALLS) == kept
+    database.dispose()
+
+
+def test_a_purge_deletes_the_rows_of_owners_without_leases(database):
+    lease = db_rows.saved(database, db_rows.a_lease(ended_at=NOON))
+    with database.writer() as connection:
+        connection.execute(sa.insert(tables.LIMIT_OWNERS), [
+            {'kind': 'project', 'id': owner, 'changes': 1} for owner in (lease.project_id, 'gone')])
+    db_rows.closed(database)
+    assert migrate.purge(database, NOON) == 0
+    assert _count(database, tables.LIMIT_OWNERS) == 1
+    assert migrate.purge(database, NOON + hours(2)) == 1
+    assert _count(database, tables.LIMIT_OWNERS) == 0
 
 
 @pytest.mark.proof
