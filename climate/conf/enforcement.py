@@ -13,15 +13,15 @@ GROUP = group.Group('enforcement', 'A service that allows leases and charges for
     cfg.StrOpt('dialect', default='blazar', choices=('blazar', 'coral', 'chameleon'),
                help='The format of the calls: blazar, as the external service of Blazar expects '
                     'them; coral, for coral-credits; chameleon, for the portal of Chameleon.'),
-    cfg.StrOpt('url', default='',
+    cfg.StrOpt('url', default='', secret=True,
                help='URL to which the paths of the dialect are added, such as '
                     'https://credits.example.org/consumer. A slash at its end makes no '
                     'difference.'),
-    cfg.StrOpt('check_create_url', default='', help=_CALL % 'check-create'),
-    cfg.StrOpt('create_url', default='', help=_CALL % 'create'),
-    cfg.StrOpt('check_update_url', default='', help=_CALL % 'check-update'),
-    cfg.StrOpt('update_url', default='', help=_CALL % 'update'),
-    cfg.StrOpt('on_end_url', default='', help=_CALL % 'on-end'),
+    cfg.StrOpt('check_create_url', default='', secret=True, help=_CALL % 'check-create'),
+    cfg.StrOpt('create_url', default='', secret=True, help=_CALL % 'create'),
+    cfg.StrOpt('check_update_url', default='', secret=True, help=_CALL % 'check-update'),
+    cfg.StrOpt('update_url', default='', secret=True, help=_CALL % 'update'),
+    cfg.StrOpt('on_end_url', default='', secret=True, help=_CALL % 'on-end'),
     cfg.StrOpt('token', default='', secret=True,
                help='Token with which Climate calls the service. Empty: the token of the user who '
                     'makes the request or, if there is none, that of Climate.'),

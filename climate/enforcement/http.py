@@ -73,12 +73,13 @@ class HttpEnforcement(base.EnforcementDriver):
                 f'[enforcement] ca_file cannot be used: {error}') from error
 
     def reach(self):
-        urls = {self._url(name) for name in self._dialect.reports.values()}
-        for url in sorted(urls):
+        for name in sorted(self._dialect.reports.values()):
             try:
-                self._exchange('GET', url, {}, None)
+                self._exchange('GET', self._url(name), {}, None)
             except errors.EnforcementUnavailable as error:
-                return f'{url}: {error.kwargs["reason"]}'
+                # The URL may contain a password.
+                option = _URLS[name] if self.conf.enforcement[_URLS[name]] else 'url'
+                return f'[enforcement] {option} for {name}: {error.kwargs["reason"]}'
         return None
 
     def ask(self, call):

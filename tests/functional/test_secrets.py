@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Secrets are in no log, at any log level, and in no table."""
 import base64
+import functools
 import http.server
 import logging
 import threading
@@ -19,6 +20,8 @@ from climate import errors
 from climate.api import app
 from climate.db import engine
 from climate.domain import lifecycle
+from climate.enforcement import base as enforcement_base
+from climate.enforcement import http as enforcement_http
 from climate.manager import service
 from climate.manager.leases import target_watch
 from climate.manager.notifications import encryption
@@ -239,8 +242,27 @@ def _listen_to_nova(conf):
     target_watch.listen(conf, None, None)
 
 
+def _ask_enforcement(conf, option):
+    conf.set_override('dialect', 'coral', group='enforcement')
+    conf.set_override('url', 'http://127.0.0.1:1/consumer', group='enforcement')
+    conf.set_override(option, SECRET if option == 'token' else (
+        f'http://climate:{SECRET}@127.0.0.1:1/{SECRET}?token={SECRET}'), group='enforcement')
+    driver = enforcement_http.HttpEnforcement(conf, None)
+    assert SECRET not in driver.reach()
+    call = enforcement_base.Call('1', enforcement_base.CREATE, {
+        'context': {}, 'lease': {'reservations': []}})
+    for use in (driver.ask, driver.commit, driver.end):
+        with pytest.raises(errors.EnforcementUnavailable) as raised:
+            use(call)
+        logging.getLogger('climate').warning('It failed', exc_info=raised.value)
+    raise raised.value
+
+
 #: What uses each secret option in a way that fails.
-OPTIONS = {('health', 'http_url'): _ask_for_health, ('mail', 'password'): _send_mail,
+OPTIONS = {**{('enforcement', option): functools.partial(_ask_enforcement, option=option)
+              for option in ('url', 'check_create_url', 'create_url', 'check_update_url',
+                             'update_url', 'on_end_url', 'token')},
+           ('health', 'http_url'): _ask_for_health, ('mail', 'password'): _send_mail,
            ('notifications', 'encryption_keys'): _encrypt,
            ('nova', 'notification_transport_url'): _listen_to_nova}
 

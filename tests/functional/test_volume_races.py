@@ -5,6 +5,7 @@ CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
 import pytest
 from support import builders
+from support import crowds
 import test_booking_races as races
 
 from climate.api import app
@@ -40,7 +41,7 @@ def api(conf, manager):
 
 @pytest.fixture
 def crowd(conf, manager):
-    found = races.Crowd(app.build(conf, manager.client, registry.load(TYPES)))
+    found = crowds.Crowd(app.build(conf, manager.client, registry.load(TYPES)), races.CALLERS)
     yield found
     found.leave()
 
@@ -57,7 +58,7 @@ def test_sixteen_concurrent_requests_share_the_last_capacity_without_overbooking
                  'give': give, 'on_end': 'delete'}]}
             for number in range(races.CALLERS)],
             [{'OpenStack-API-Version': 'reservation 1.1'}] * races.CALLERS)
-        assert races.statuses(answers) == {201: winners, 409: races.CALLERS - winners}
+        assert crowds.statuses(answers) == {201: winners, 409: races.CALLERS - winners}
         for answer in answers:
             if answer.status_code == 409:
                 assert f'of {size_gb} GB' in answer.json['error_message']

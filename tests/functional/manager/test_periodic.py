@@ -287,6 +287,19 @@ def _limits(world, _):
     assert [row.project_id for row in world.rows(tables.NEAR_LIMITS)] == ['b']
 
 
+@case('report limits of the limit book that are near')
+def _limits_of_the_book(world, _):
+    world.manager.enrol(2)
+    for project in ('a', 'b'):
+        world.manager.create(builders.a_lease(end=NOON + hours(1)),
+                             caller=builders.a_member('ann', project))
+    world.manager.client.create_limit_book(ADMIN, None, {'limits': [
+        {'name': 'one lease', 'measure': 'open_leases', 'most': 1}]})
+    world.poison_writes(tables.NEAR_LIMITS, 'project_id', 'a')
+    world.run('report limits of the limit book that are near')
+    assert [row.project_id for row in world.rows(tables.NEAR_LIMITS)] == ['b']
+
+
 @case('delete unused trusts')
 def _trusts(world, _):
     for _ in range(2):
