@@ -185,6 +185,9 @@ class Create:
                 return None
         if lease.project_id != context.project_id:
             raise errors.LeaseNotFound(lease_id=lease_id)
+        if self._core.enforcement is not None:
+            with self._core.database.reader() as connection:
+                enforced_end.repeat_refusal(connection, lease)
         return lease
 
     def _created_concurrently(self, context, lease, request, now):

@@ -9,6 +9,7 @@ from climate import context as contexts
 from climate import errors
 from climate.db import allocations
 from climate.db import enforcement_calls
+from climate.db import journal
 from climate.db import leases
 from climate.domain import enforcement
 from climate.domain import lifecycle
@@ -20,6 +21,19 @@ from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
+
+# The entry in the history of a lease whose request was refused after it had been written.
+_CHARGE_REFUSED = 'charge refused'
+
+
+def repeat_refusal(connection, lease):
+    """Refuse a repeated request for a new lease as the first request was refused.
+
+    :raises EnforcementRefused: the service refused to charge for the lease when it was new.
+    """
+    entry = journal.last(connection, lease.id, _CHARGE_REFUSED)
+    if entry is not None:
+        raise errors.EnforcementRefused(reason=entry.why)
 
 
 def after_refusal(core, refused, update=None):
@@ -41,7 +55,7 @@ def after_refusal(core, refused, update=None):
         LOG.warning('Lease %s: its extension is undone, because the enforcement service refuses '
                     'it: %s', call.lease_id, refused.error.kwargs['reason'])
         return
-    _end(core, call, refused.error)
+    _end(core, call, refused.error, is_new=update is None)
     core.notify()
 
 
@@ -70,8 +84,11 @@ def _shorten(core, call, end, update):
 
 
 @cores.again_after_a_race
-def _end(core, call, error):
-    """End a lease now, because the service refuses to charge for it."""
+def _end(core, call, error, is_new):
+    """End a lease now, because the service refuses to charge for it.
+
+    :param is_new: the request for the lease is refused, as are repetitions of it.
+    """
     with core.database.writer() as connection:
         # If the service charged before it refused, the report of the end returns the charge.
         now = core.clock()
@@ -86,6 +103,9 @@ def _end(core, call, error):
         except errors.LeaseNotFound:
             return
         now = core.clock()
+        if is_new:
+            journal.note(connection, lease.id, now, 'climate', _CHARGE_REFUSED,
+                         texts.same(error.kwargs['reason']))
         if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:
             return
         wakeups.lock(connection, lease)

@@ -277,6 +277,32 @@ def test_an_extension_whose_charge_is_refused_after_the_booking_is_undone(world)
     assert world.left == left
 
 
+@pytest.fixture
+def refused_late(world):
+    """Have the service refuse to charge for each lease that it allowed before."""
+    def spend_elsewhere(action):
+        world.credit.balance['VCPU'] = {'create': 1.0}.get(action, 1000.0)
+    world.credit.before = spend_elsewhere
+
+
+@pytest.mark.usefixtures('refused_late')
+@pytest.mark.parametrize('runs_between', [False, True])
+def test_a_repeated_request_is_refused_as_the_first_one_was(world, runs_between):
+    request = builders.a_lease(start=builders.at(2), end=builders.at(12), idempotency_key='once',
+                               request_hash='same')
+    with pytest.raises(errors.EnforcementRefused) as first:
+        world.manager.create(request)
+    if runs_between:
+        world.manager.run()
+        world.report()
+    actions = world.actions
+    with pytest.raises(errors.EnforcementRefused) as second:
+        world.manager.create(request)
+    assert (second.value.message, second.value.status) == (first.value.message, 403)
+    assert world.actions == actions
+    assert len(world.manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1
+
+
 def test_a_lease_of_an_exempt_project_is_neither_asked_about_nor_reported(world):
     world.conf.set_override('exempt_projects', ['demo'], group='enforcement')
     lease = world.manager.book(start=builders.at(2), end=builders.at(12))
