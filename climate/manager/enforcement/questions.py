@@ -205,10 +205,11 @@ class Questions:
             """The question is withdrawn, because nothing is booked."""
 
     @contextlib.contextmanager
-    def of_change(self, change, planned):
+    def of_change(self, change, planned, commits=True):
         """Ask about a LeaseChange as `of_new`. A change that only shortens the lease is not asked.
 
         :param planned: the Allocations of the reservations that are booked again.
+        :param commits: as in `of_new`.
         """
         lease, target = change.lease, change.target
         if not self.asks(target) or (lease.interval == target.interval and not change.changed):
@@ -230,7 +231,8 @@ class Questions:
             target = dataclasses.replace(target, start=max(target.start, change.now))
             call = self._call(enforcement.CREATE, target, {**body, 'lease': enforcement.with_times(
                 body['lease'], start_date=target.start)})
-        yield from self._asked(change.context, target, call, planned, self._bodies.of_lease, True)
+        yield from self._asked(change.context, target, call, planned, self._bodies.of_lease,
+                               commits)
 
     def _call(self, kind, lease, body):
         now = self._core.clock()

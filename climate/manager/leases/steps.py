@@ -2,7 +2,8 @@
 """Extend a lease by a step while nobody else needs its resources.
 
 The transaction that extends the lease also ends the event and schedules the next one. So a crash at
-any point neither loses nor repeats a step.
+any point neither loses nor repeats a step. Before it, the enforcement service is asked, if there is
+one.
 """
 import datetime
 
@@ -19,6 +20,7 @@ from climate.manager import ownership
 from climate.manager import results
 from climate.manager.booking import booking
 from climate.manager.booking import contenders
+from climate.manager.enforcement import questions
 from climate.manager.leases import change_plan
 from climate.manager.leases import change_writer
 from climate.manager.leases import last_step
@@ -44,6 +46,7 @@ class LeaseSteps:
         self._booking = booking.Booking(core)
         self._contenders = contenders.Contenders(core)
         self._planner = change_plan.ChangePlanner(core)
+        self._questions = questions.Questions(core)
 
     def carry_out(self, claim):
         """Extend the lease of a Claim, or notify its owner of the last step; return an Outcome.
@@ -64,6 +67,9 @@ class LeaseSteps:
         except (errors.BadTransition, errors.LostRace, _LeaseChanged):
             # Another request changes the lease now, or other bookings were faster.
             return results.Outcome(results.BUSY, _IN_CHANGE, patient=True, slow=True)
+        except (errors.EnforcementUnavailable, errors.EnforcementBusy) as error:
+            # The service may answer before the lease ends.
+            return results.Outcome(results.BUSY, texts.of_error(error), patient=True, slow=True)
         return results.Outcome(results.RECORDED)
 
     def _obstacle(self, lease):
@@ -83,29 +89,44 @@ class LeaseSteps:
         :raises BadTransition: the lease cannot be changed now.
         :raises LostRace: each attempt lost a race against another booking.
         :raises Withdrawn: the lease is being deleted.
+        :raises EnforcementUnavailable: the enforcement service gives no answer, and must give one.
+        :raises EnforcementBusy: too many requests wait for that service.
         """
         lease, now = claim.lease, claim.at
         end = lease.end + datetime.timedelta(seconds=lease.while_free_seconds)
-
-        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
-
-        def write(connection, chosen):
-            limits.refuse_excess(connection, subjects.of_change(self._core, change, chosen))
-            ownership.current(connection, lease)
-            events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
-            return change_writer.write(self._core, connection, change, chosen)
         try:
             change = self._planner.plan(_owner(lease), lease, records.LeaseChanges(end=end), now,
                                         in_steps=True)
-            if change.wishes:
-                changed = self._booking.book(change.wishes, change.span, now, write)
-            else:
-                changed = self._write_at_once(write)
+            changed = self._make(claim, change)
         except (errors.NotEnough, errors.LimitReached, errors.ExtensionRefused,
-                errors.BadField) as error:
+                errors.EnforcementRefused, errors.BadField) as error:
             return texts.of_error(error)
         LOG.info('Lease %s: extended by a step, now until %s', lease.id, changed.end.isoformat())
         return None
+
+    def _make(self, claim, change):
+        """Make the LeaseChange of a step and return the changed Lease."""
+        lease, now, planned = claim.lease, claim.at, None
+        limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
+        if self._questions.asks(change.target):
+            planned = (self._booking.plan(change.wishes, change.span, now) if change.wishes
+                       else [])
+            limits.refuse_in_preview(subjects.of_change(self._core, change, planned))
+        # A task reports the step, because a refusal then undoes it, and this event is over.
+        with self._questions.of_change(change, planned, commits=False) as question:
+            def write(connection, chosen):
+                limits.refuse_excess(connection, subjects.of_change(self._core, change, chosen))
+                ownership.current(connection, lease)
+                events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+                changed = change_writer.write(self._core, connection, change, chosen)
+                question.settle(connection, changed, chosen)
+                return changed
+
+            def book(chosen):
+                if not change.wishes:
+                    return self._write_at_once(write)
+                return self._booking.book(change.wishes, change.span, now, write, planned=chosen)
+            return question.book(planned, book)
 
     @cores.again_after_a_race
     def _write_at_once(self, write):

@@ -303,6 +303,60 @@ def test_a_repeated_request_is_refused_as_the_first_one_was(world, runs_between)
     assert len(world.manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1
 
 
+def test_a_step_is_asked_about_and_charged(world):
+    lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
+    vcpus = _vcpus(world, lease)
+    world.manager.run_until(builders.at(1))
+    assert world.manager.lease(lease).end == builders.at(3)
+    world.manager.clock.advance(builders.minutes(1))
+    world.report()
+    assert world.actions == ['check-create', 'create', 'check-update', 'update']
+    assert world.left == 1000 - 3 * vcpus
+
+
+def test_a_refused_step_ends_the_steps_and_the_owner_reads_why(world):
+    lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
+    world.credit.balance['VCPU'] = 1.0
+    world.manager.run_until(builders.at(1))
+    found = world.manager.lease(lease)
+    assert (found.end, found.while_free_seconds) == (builders.at(2), None)
+    [why] = [line.why for line in world.manager.client.lease_history(
+        builders.a_member(), lease.id) if line.what == 'last step']
+    assert 'It ends at 2030-05-01 14:00 UTC' in why
+    assert 'Insufficient VCPU credits' in why
+    world.manager.expect(lease, lifecycle.TERMINATED, builders.at(2))
+
+
+def test_a_step_waits_for_a_service_that_is_silent(world):
+    lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
+    world.credit.before = _break
+    world.manager.run_until(builders.at(1) + builders.minutes(1))
+    found = world.manager.lease(lease)
+    assert (found.end, found.while_free_seconds) == (builders.at(2), 3600)
+    world.credit.before = lambda action: None
+    world.manager.run_until(builders.at(1.5))
+    assert world.manager.lease(lease).end == builders.at(3)
+
+
+def test_a_step_whose_charge_is_refused_afterwards_is_undone_and_ends_the_steps(world):
+    lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
+    left = world.left
+
+    def spend_elsewhere(action):
+        world.credit.balance['VCPU'] = {'update': 1.0}.get(action, 1000.0)
+    world.credit.before = spend_elsewhere
+    world.manager.run_until(builders.at(1))
+    assert world.manager.lease(lease).end == builders.at(3)
+    world.manager.clock.advance(builders.minutes(1))
+    world.report()
+    world.credit.balance['VCPU'] = left
+    world.credit.before = lambda action: None
+    world.report()
+    found = world.manager.lease(lease)
+    assert (found.end, found.while_free_seconds) == (builders.at(2), None)
+    assert world.left == left
+
+
 def test_a_lease_of_an_exempt_project_is_neither_asked_about_nor_reported(world):
     world.conf.set_override('exempt_projects', ['demo'], group='enforcement')
     lease = world.manager.book(start=builders.at(2), end=builders.at(12))
