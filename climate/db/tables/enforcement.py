@@ -16,7 +16,7 @@ ENFORCEMENT_CALLS = sa.Table(
     sa.Column('body', sa.JSON, nullable=False),
     sa.Column('created_at', base.UtcDateTime, nullable=False),
     sa.Column('due_at', base.UtcDateTime, nullable=False),
-    sa.Column('asked', sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column('asked', sa.Boolean, nullable=False, default=True),
     sa.Column('generation', sa.Integer, nullable=False, server_default='0'),
     sa.Column('attempts', sa.Integer, nullable=False, server_default='0'),
     sa.Index(None, 'lease_id'),

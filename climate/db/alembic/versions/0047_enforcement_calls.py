@@ -31,7 +31,7 @@ def upgrade():
         sa.Column('body', sa.JSON, nullable=False),
         sa.Column('created_at', _moment(), nullable=False),
         sa.Column('due_at', _moment(), nullable=False),
-        sa.Column('asked', sa.Boolean, nullable=False, server_default=sa.true()),
+        sa.Column('asked', sa.Boolean, nullable=False),
         sa.Column('generation', sa.Integer, nullable=False, server_default='0'),
         sa.Column('attempts', sa.Integer, nullable=False, server_default='0'),
         sa.PrimaryKeyConstraint('id', name='pk_enforcement_calls'),
