@@ -18,6 +18,7 @@ from climate.db import swap_reports
 from climate.domain import health
 from climate.domain import records
 from climate.domain import selection
+from climate.manager import core as cores
 from climate.manager.booking import alike_resources
 from climate.manager.booking import booking_terms
 from climate.manager.booking import candidates
@@ -71,6 +72,21 @@ class Booking:
                 LOG.debug('Lost a race for resources; planning again')
                 chosen = None
         raise errors.LostRace()
+
+    def plan_change(self, change):
+        """Return the Allocations for the Wishes of a LeaseChange as `plan`; [] without Wishes."""
+        return self.plan(change.wishes, change.span, change.now) if change.wishes else []
+
+    def book_change(self, change, write, planned=None):
+        """Book the Wishes of a LeaseChange as `book`; without Wishes, only call `write`."""
+        if change.wishes:
+            return self.book(change.wishes, change.span, change.now, write, planned=planned)
+        return self._write_at_once(write)
+
+    @cores.again_after_a_race
+    def _write_at_once(self, write):
+        with self._core.database.writer() as connection:
+            return write(connection, [])
 
     def book_before_queue(self, lease, wishes, span, now, write, avoid):
         """Book as `book`, for a lease that has allocations already.

@@ -109,8 +109,7 @@ class LeaseSteps:
         lease, now, planned = claim.lease, claim.at, None
         limits = checking.applying(self._core, lease.project_id, lease.user_id, now)
         if self._questions.asks(change.target):
-            planned = (self._booking.plan(change.wishes, change.span, now) if change.wishes
-                       else [])
+            planned = self._booking.plan_change(change)
             limits.refuse_in_preview(subjects.of_change(self._core, change, planned))
         # A task reports the step, because a refusal then undoes it, and this event is over.
         with self._questions.of_change(change, planned, commits=False) as question:
@@ -122,16 +121,8 @@ class LeaseSteps:
                 question.settle(connection, changed, chosen)
                 return changed
 
-            def book(chosen):
-                if not change.wishes:
-                    return self._write_at_once(write)
-                return self._booking.book(change.wishes, change.span, now, write, planned=chosen)
-            return question.book(planned, book)
-
-    @cores.again_after_a_race
-    def _write_at_once(self, write):
-        with self._core.database.writer() as connection:
-            return write(connection, [])
+            return question.book(planned, lambda chosen: self._booking.book_change(
+                change, write, chosen))
 
     @cores.again_after_a_race
     def _end_steps(self, claim, reason):

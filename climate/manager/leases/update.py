@@ -94,8 +94,7 @@ class Update:
     def _planned(self, change):
         """Return the Allocations for the Wishes of a change."""
         with self._explained(change):
-            return (self._booking.plan(change.wishes, change.span, change.now)
-                    if change.wishes else [])
+            return self._booking.plan_change(change)
 
     def _make(self, change, planned, question):
         """Make a change and return the changed Lease.
@@ -178,20 +177,12 @@ class Update:
             changed = change_writer.write(self._core, connection, change, chosen)
             question.settle(connection, changed, chosen)
             return changed
-        if change.wishes:
-            with self._explained(change):
-                return self._booking.book(change.wishes, change.span, change.now, write,
-                                          planned=planned)
-        return self._write_at_once(write)
+        with self._explained(change):
+            return self._booking.book_change(change, write, planned)
 
     def _limits_of(self, change):
         lease = change.lease
         return checking.applying(self._core, lease.project_id, lease.user_id, change.now)
-
-    @core.again_after_a_race
-    def _write_at_once(self, write):
-        with self._core.database.writer() as connection:
-            return write(connection, [])
 
     @core.again_after_a_race
     def _rename(self, context, lease, changes, now):
