@@ -25,8 +25,7 @@ def page(standalone, chromium):
     found = browser.Page(chromium, standalone)
     chromium.set_window_size(1280, 800)
     # A page that an earlier test left open may complain about a service that its test ended.
-    chromium.get('about:blank')
-    found.complaints()
+    found.leave()
     found.log_in()
     yield found
-    assert found.complaints() == []
+    assert found.leave() == []

@@ -181,8 +181,9 @@ def chromium(*arguments):
     """Start Chromium without a window; yields its WebDriver."""
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
+    # A page that is left must end, with its requests, and not wait for somebody who comes back.
     for each in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-                 *arguments):
+                 '--disable-features=BackForwardCache', *arguments):
         options.add_argument(each)
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
@@ -206,6 +207,11 @@ class Page:
 
     def go(self, path):
         self.driver.get(self.standalone.root + path)
+
+    def leave(self):
+        """End the page and its requests; return what the browser complained of until then."""
+        self.driver.get('about:blank')
+        return self.complaints()
 
     def until(self, condition, words='it never came'):
         """Wait until a function of no argument returns something true; returns that."""
