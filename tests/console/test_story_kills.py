@@ -28,7 +28,8 @@ def page(program, chromium):
         found.leave()
         found.log_in()
         yield found
-        # The page must not ask a console that has stopped. Without Climate, answers have status 502.
+        # The page must not ask a console that has stopped.
+        # Without Climate, answers have status 502.
         assert [each for each in found.leave() if 'status of 502' not in each] == []
 
 
