@@ -17,6 +17,11 @@ GROUP = group.Group('acquire', 'How leases get resources that are not free at on
     cfg.IntOpt('waiting_per_project', default=100, min=0,
                help='Largest number of leases of one project that may be in the wait queue at the '
                     'same time. 0: without limit.'),
+    cfg.FloatOpt('fair_share_half_life_days', default=0, min=0, max=3650,
+                 help='Among leases of the same priority in the wait queue, the lease whose '
+                      'project has used less comes first, and then the older one. The use of a '
+                      'past day counts half as much after each period of this number of days. 0: '
+                      'the order does not depend on the use of projects.'),
     cfg.IntOpt('retries', default=5, min=1,
                help='Number of retries of a lease with the acquisition type "retries", if the '
                     'request does not set it.'),

@@ -9,7 +9,8 @@ A transaction that locks rows of several tables locks them in this order, to avo
 4. leases, in the order of their ids. The lock of a lease covers its reservations, their
    allocations, its later asks, its own events and acquisition, and deletions from its history.
 5. the wait queue (``wait_queue.lock``), before the events and acquisitions of other leases
-   are written to wake the queue, and before the lease itself leaves the queue;
+   are written to wake the queue, and before the lease itself leaves the queue. This lock covers
+   ``project_shares``, too;
 6. events;
 7. acquisitions. A transaction that has locked the wait queue may write them before events.
 

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from climate.db import allocations
 from climate.db import by_keys
+from climate.db import queue_order
 from climate.db import tables
 from climate.domain import lifecycle
 
@@ -34,7 +35,7 @@ _WAITING = (
               ACQUISITIONS.c.created_at.label('asked_at'))
     .join_from(ACQUISITIONS, LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
     .where(LEASES.c.state == lifecycle.ACQUIRING, LEASES.c.deleted_at.is_(None))
-    .order_by(ACQUISITIONS.c.priority.desc(), LEASES.c.created_at, LEASES.c.id))
+    .order_by(*queue_order.COLUMNS))
 _DEMAND = (
     sa.select(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end,
               ALLOCATIONS.c.whole, ALLOCATIONS.c.amount, ALLOCATIONS.c.copies,

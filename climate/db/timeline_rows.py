@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import by_keys
+from climate.db import queue_order
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import timeline
@@ -44,7 +45,7 @@ _WAITING = (
            sa.exists().where(RESERVATIONS.c.lease_id == LEASES.c.id,
                              RESERVATIONS.c.resource_type.in_(sa.bindparam('types', expanding=True))
                              ))
-    .order_by(_OUTSIDE, ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, LEASES.c.id)
+    .order_by(_OUTSIDE, *queue_order.COLUMNS)
     .limit(sa.bindparam('most')))
 _REQUESTS = by_keys.ByKeys(
     sa.select(RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request),

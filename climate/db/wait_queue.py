@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wait queue in the database: the order of its leases, and the leases that are due or woken.
+"""The wait queue in the database: its leases, and which of them are due or woken.
 
-The highest priority is first. Among leases of the same priority the oldest request is first.
+The order is in :mod:`climate.db.queue_order`.
 """
 import dataclasses
 import datetime
@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from climate.db import acquisitions
+from climate.db import queue_order
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -79,6 +80,7 @@ class QueuedLease:
     lease_id: str
     type: str
     priority: int
+    share: int
     created_at: datetime.datetime
     duration_seconds: int | None
     end: datetime.datetime
@@ -105,17 +107,17 @@ _HOLDS = sa.exists().where(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
                            ALLOCATIONS.c.released_at.is_(None))
 _WAITING = (
     sa.select(*(ACQUISITIONS.c[name] for name in (
-        'lease_id', 'type', 'priority', 'created_at', 'duration_seconds')),
+        'lease_id', 'type', 'priority', 'share', 'created_at', 'duration_seconds')),
         LEASES.c.end, ACQUISITIONS.c.not_after, ACQUISITIONS.c.least, LEASES.c.reason, _HOLDS,
         (ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard))
     .join(LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id).where(_QUEUED)
-    .order_by(ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id))
+    .order_by(*queue_order.COLUMNS))
 
 
 def behind(connection, place, limit):
     """Return the next QueuedLeases behind an Acquisition or a QueuedLease, in order."""
     return [QueuedLease(*row) for row in connection.execute(
-        _WAITING.where(_behind(place)).limit(limit))]
+        _WAITING.where(queue_order.behind(place)).limit(limit))]
 
 
 def of_leases(connection, lease_ids):
@@ -128,7 +130,7 @@ def is_due_before(connection, acquisition, now):
     """Return whether a lease before an Acquisition in the queue is due or is being tried."""
     is_due = sa.or_(ACQUISITIONS.c.wakes != ACQUISITIONS.c.heard, _is_due(event_kinds.ACQUIRE, now))
     return connection.execute(
-        _queue().where(_before(acquisition), is_due).limit(1)).first() is not None
+        _queue().where(queue_order.before(acquisition), is_due).limit(1)).first() is not None
 
 
 def is_healing_due(connection, now):
@@ -210,22 +212,7 @@ def release_held(connection, lease_ids):
 
 def _queue():
     """Return the query for the ids of the queued leases, in their order."""
-    return sa.select(ACQUISITIONS.c.lease_id).where(_QUEUED).order_by(
-        ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, ACQUISITIONS.c.lease_id)
-
-
-def _before(acquisition):
-    return sa.and_(~_behind(acquisition), ACQUISITIONS.c.lease_id != acquisition.lease_id)
-
-
-def _behind(acquisition):
-    own = ACQUISITIONS.c
-    return sa.or_(
-        own.priority < acquisition.priority,
-        sa.and_(own.priority == acquisition.priority, sa.or_(
-            own.created_at > acquisition.created_at,
-            sa.and_(own.created_at == acquisition.created_at,
-                    own.lease_id > acquisition.lease_id))))
+    return sa.select(ACQUISITIONS.c.lease_id).where(_QUEUED).order_by(*queue_order.COLUMNS)
 
 
 def _is_due(kind, now, *conditions):

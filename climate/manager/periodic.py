@@ -30,6 +30,7 @@ from climate.manager.notifications import limit_notices
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.pools import refresh
+from climate.manager.queue import fair_share
 from climate.manager.usage import days
 from climate.rpc import transport
 
@@ -116,6 +117,10 @@ class Periodic:
                                     refused_demand.PAUSE_SECONDS),
             'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
         }
+        if fair_share.is_on(conf):
+            tasks['order the wait queue by the use of projects'] = (
+                functools.partial(self._if_eldest, fair_share.FairShares(core).renew),
+                fair_share.PAUSE_SECONDS)
         if core.enforcement is not None:
             tasks['report to the enforcement service'] = (
                 enforcement_reports.EnforcementReports(core).step, 1)

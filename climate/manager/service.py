@@ -23,6 +23,7 @@ from climate.manager import periodic
 from climate.manager.events import loop
 from climate.manager.health import checks
 from climate.manager.leases import target_watch
+from climate.manager.queue import fair_share
 from climate.plugins import registry
 from climate.rpc import bus
 from climate.rpc import servers
@@ -95,6 +96,7 @@ class Manager:
         """
         LOG.info('Manager %s: version %s starts', self.owner, version.text())
         self._heartbeat.begin()
+        fair_share.forget(self.core)
         tasks = self.periodic.tasks()
         # This is the last step that can fail. Only after it the manager reports itself as running.
         self._metrics = metrics_server.serve(

@@ -133,8 +133,10 @@ ACQUISITIONS = sa.Table(
     sa.Column('plan', sa.JSON(none_as_null=True)),
     # The minimum need of a lease in the wait queue; null: unknown.
     sa.Column('least', sa.JSON(none_as_null=True)),
+    # As in `project_shares`.
+    sa.Column('share', sa.Integer, nullable=False, default=0, server_default=sa.text('0')),
     *base.stamps(),
-    sa.Index(None, 'waits_for', 'priority', 'created_at'),
+    sa.Index(None, 'waits_for', 'priority', 'share', 'created_at'),
     **base.MYSQL)
 
 # One row. Each transaction that changes the wait queue locks this row.

@@ -46,6 +46,14 @@ USAGE_DAYS = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
+# The shares of projects in the decayed use of all projects; see ``domain.fair_shares``. A project
+# without a row has the share 0. The lock of the wait queue covers the table.
+PROJECT_SHARES = sa.Table(
+    'project_shares', base.METADATA,
+    sa.Column('project_id', base.text(255), primary_key=True),
+    sa.Column('share', sa.Integer, nullable=False),
+    **base.MYSQL)
+
 # Resource-seconds of each pool in the hours of the days that are over.
 POOL_HOURS = sa.Table(
     'pool_hours', base.METADATA,

@@ -53,7 +53,8 @@ class Acquisition:
     the timed tries, and `next_at` is the time of the next one. `wakes` counts the notifications
     that resources were released, and `heard` how many of them a try has handled. `plan` is the plan
     of host clearing, ready for JSON. `least` is the minimum need of a lease in the wait queue, as
-    ``minimum_need.of`` returns it; None: not known.
+    ``minimum_need.of`` returns it; None: not known. `share` is the share of the project in the
+    decayed use of all projects, see ``domain.fair_shares``; 0 if the queue ignores it.
     """
 
     lease_id: str
@@ -72,6 +73,7 @@ class Acquisition:
     heard: int = 0
     plan: Mapping[str, Any] | None = None
     least: Mapping[str, Any] | None = None
+    share: int = 0
     created_at: Moment | None = None
 
     def by_clock(self, now: Moment) -> bool:

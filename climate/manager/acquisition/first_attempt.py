@@ -25,6 +25,7 @@ from climate.manager.booking import criteria
 from climate.manager.clearing import reconcile
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
+from climate.manager.queue import fair_share
 from climate.manager.queue import wakeups
 
 
@@ -114,7 +115,8 @@ class FirstAttempt:
             def in_turn(connection, chosen):
                 limits.refuse_excess(connection, self._subject(draft, lease, chosen, limits))
                 if lease.acquisition is not None and lease.acquisition.type in acquire.QUEUED:
-                    wakeups.refuse_out_of_turn(connection, lease.acquisition, draft.now)
+                    ranked = fair_share.with_share(connection, self._core.conf, lease)
+                    wakeups.refuse_out_of_turn(connection, ranked.acquisition, draft.now)
                 return write(connection, lease, chosen)
             try:
                 return self._booking.book(draft.wishes, draft.span, draft.now, in_turn,
@@ -139,6 +141,7 @@ class FirstAttempt:
             if lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED:
                 wait_queue.lock(connection)
                 wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
+                lease = fair_share.with_share(connection, self._core.conf, lease)
             return write(connection, lease, [])
 
     def _after_failure(self, draft, error):

@@ -8,6 +8,7 @@ from climate.db import lease_lists
 from climate.db import leases
 from climate.manager import owner_names
 from climate.manager.leases import targets
+from climate.manager.queue import fair_share
 
 
 class Read:
@@ -17,12 +18,13 @@ class Read:
         self._core = parts
 
     def get(self, lease_id):
-        """Return a lease, even a deleted one; its reason names the targets that it waits for.
+        """Return a lease, even a deleted one; its reason names what it waits for.
 
         :raises LeaseNotFound: no lease has this id.
         """
         with self._core.database.reader() as connection:
             [lease] = owner_names.named(connection, [leases.get(connection, lease_id)])
+            lease = fair_share.explained(connection, self._core.conf, lease)
         return targets.explained(self._core.registry, lease)
 
     def named(self, lease):

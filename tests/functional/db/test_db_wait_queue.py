@@ -71,6 +71,16 @@ def test_the_line_goes_by_priority_then_by_age_and_has_only_those_that_wait(data
     assert line(database) == [high.id, late.id, low.id]
 
 
+def test_the_share_of_the_project_comes_after_the_priority_and_before_the_age(database):
+    large, small = sought(database, share=20), sought(database, share=10, at=NOON + hours(1))
+    urgent = sought(database, share=30, priority=1, at=NOON + hours(2))
+    equal = sought(database, share=20, at=NOON + hours(3))
+    assert line(database) == [urgent.id, small.id, large.id, equal.id]
+    woken(database, NOON, small)
+    assert [is_due_before(database, lease, NOON) for lease in (urgent, small, large, equal)] == [
+        False, False, True, True]
+
+
 def test_at_the_same_moment_the_line_has_an_order_all_the_same(database):
     several = [sought(database).id for _ in range(5)]
     assert line(database) == sorted(several)

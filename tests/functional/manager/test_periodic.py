@@ -41,6 +41,7 @@ ALWAYS = 10 ** 6
 WITHOUT_ITEMS = {
     'close days of usage': 'days are closed in order; until then, usage is counted from rows',
     'delete old refusals': 'one statement deletes them all',
+    'order the wait queue by the use of projects': 'the shares of all projects are one result',
 }
 CASES = {}
 

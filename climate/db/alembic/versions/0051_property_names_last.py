@@ -2,9 +2,9 @@
 """The names of properties that older managers wrote after 0039, in the composed form (NFC)."""
 from alembic import op
 
-revision = '0050'
+revision = '0051'
 # The contraction is the last revision. A new expansion goes before it.
-down_revision = '0049'
+down_revision = '0050'
 phase = 'contract'
 
 
