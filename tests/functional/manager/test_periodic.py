@@ -116,6 +116,7 @@ def world(manager, conf, monkeypatch, tmp_path):
     sleepers_world.configured(conf)
     # The clock of a test stands or jumps.
     conf.set_override('clock_jump_seconds', 0, group='manager')
+    conf.set_override('fair_share_half_life_days', 7, group='acquire')
     for name, value in {'sample_minutes': 30, 'idle_hours': 2}.items():
         conf.set_override(name, value, group='idle')
     conf.register_opts([], group='oslo_messaging_notifications')
