@@ -5,6 +5,7 @@ import datetime
 import functools
 import json
 import socket
+import time
 import uuid
 
 from oslo_config import cfg
@@ -87,16 +88,19 @@ class Manager:
     """The real manager's parts, without threads: events run when `run` is called.
 
     :param driver: the enforcement driver; None: that of the options.
+    :param monotonic: what a Core measures durations with, such as the age of its caches.
     :ivar client: what the API calls, records in and out.
     :ivar cloud: the SimulatedCloud.
     """
 
-    def __init__(self, conf, database, clock, cloud=None, classes=None, driver=None):
+    def __init__(self, conf, database, clock, cloud=None, classes=None, driver=None,
+                 monotonic=time.monotonic):
         self.clock = clock
         self.cloud = cloud or simulated.SimulatedCloud(conf, clock=lambda: clock().timestamp())
         self.database = database
         self.core = core.Core(conf=conf, database=database, cloud=self.cloud,
                               registry=registry.Registry(conf, classes), clock=clock,
+                              monotonic=monotonic,
                               enforcement=driver or enforcement.load(conf, self.cloud))
         self.client = client.ManagerClient(
             Wire(endpoint.InProcess(endpoint.Endpoint(self.core))))

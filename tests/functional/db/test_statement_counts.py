@@ -28,10 +28,15 @@ SORTED = [{'sort': ((key, up),), **project, **status}
           for project in ({}, {'project_id': 'p'}) for status in ({}, {'status': LIVING})]
 
 
-@pytest.fixture(autouse=True)
-def read_limit_book(manager):
-    """The limit book is read once in some seconds, and not for each request."""
-    books.known(manager.core, manager.clock())
+@pytest.fixture
+def manager(conf, database, clock):
+    """A manager that has read the limit book, and whose caches stay however slow the database is.
+
+    The limit book is read once in some seconds, and not for each request.
+    """
+    made = builders.Manager(conf, database, clock, monotonic=lambda: 0.0)
+    books.known(made.core, clock())
+    return made
 
 
 def enrol(database, count):
