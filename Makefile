@@ -175,7 +175,7 @@ console-pictures: export CLIMATE_PICTURES = doc/source/user/console
 console-pictures: console-test  ## Take the pictures of the user guide again.
 
 console-test: $(VENV)/.test  ## Test the console in a real Chromium.
-	$(BIN)/python -m pytest tests/console
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/console
 
 eventlet-test: TESTS = tests/functional/manager
 eventlet-test-short: TESTS = $(wildcard $(addprefix tests/functional/manager/test_,*races.py \

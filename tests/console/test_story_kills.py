@@ -9,28 +9,36 @@ from support import browser
 SILENT = 'The reservation service does not answer'
 
 
-@pytest.fixture
-def program(tmp_path):
+@pytest.fixture(scope='module')
+def program(tmp_path_factory):
     """A standalone whose cloud needs eight seconds to delete a server."""
-    found = browser.Program(tmp_path, SIMULATED__DELETE_SECONDS='8')
+    found = browser.Program(tmp_path_factory.mktemp('killed'), SIMULATED__DELETE_SECONDS='8')
     found.start()
     yield found
     found.stop()
 
 
-@pytest.fixture
-def page(program, chromium):
-    """A Page of a console that lives on when the standalone is killed."""
-    standalone = program.standalone
-    with browser.console_of(standalone, 'demo', 'demo', 'admin', 'member', 'reader') as console:
-        found = browser.Page(chromium, console)
-        chromium.set_window_size(1280, 800)
-        found.leave()
-        found.log_in()
+@pytest.fixture(scope='module')
+def console(program):
+    """A console that lives on when the standalone is killed."""
+    with browser.console_of(program.standalone, 'demo', 'demo', 'admin', 'member',
+                            'reader') as found:
         yield found
-        # The page must not ask a console that has stopped.
-        # Without Climate, answers have status 502.
-        assert [each for each in found.leave() if 'status of 502' not in each] == []
+
+
+@pytest.fixture
+def page(program, console, chromium):
+    """A Page of that console, logged in, with no lease there."""
+    # A story that failed may have left it dead.
+    program.start()
+    program.standalone.end_all()
+    found = browser.Page(chromium, console)
+    chromium.set_window_size(1280, 800)
+    found.leave()
+    found.log_in()
+    yield found
+    # Without Climate, answers have status 502.
+    assert [each for each in found.leave() if 'status of 502' not in each] == []
 
 
 def test_a_lease_whose_answer_was_lost_is_created_once(page, program):

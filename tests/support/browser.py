@@ -21,6 +21,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import wait
 
 from climate import conf as configuration
+from climate.client import http
 from climate.client import service
 from climate.cloud import simulated
 from climate.cmd import console as console_program
@@ -32,14 +33,22 @@ CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
 #: The folder of pictures of pages, for people.
 PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
-#: The pictures of the user guide, and where they are written.
+#: The pictures of the user guide, and where they are written; without a folder, none are taken.
 GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
          'maintenance', 'notifications')
-GUIDE_PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES') or PICTURES)
+GUIDE_PICTURES = os.environ.get('CLIMATE_PICTURES')
 #: The script that holds answers.
 HOLD = (pathlib.Path(__file__).parent / 'hold_answers.js').read_text()
 _SECONDS = 30
+_PAUSE_SECONDS = 0.1
 _TABS = 100
+
+
+class _ImpatientClock(http.Clock):
+    """A clock for waiting that polls often; a story waits for a moment, not for minutes."""
+
+    def sleep(self, seconds):
+        super().sleep(min(seconds, _PAUSE_SECONDS))
 
 
 class Standalone:
@@ -57,7 +66,8 @@ class Standalone:
         self.url = url
         self.token = token
         self.client = service.Client(
-            session.Session(auth=token_endpoint.Token(url, token)), endpoint_override=url)
+            session.Session(auth=token_endpoint.Token(url, token)), endpoint_override=url,
+            clock=_ImpatientClock())
 
     def as_user(self, token):
         """Return the client library for another token."""
@@ -91,8 +101,10 @@ class Standalone:
 
     def end_all(self):
         """Delete all leases."""
-        for lease in self.client.leases.list(all_projects=True):
+        leases = [*self.client.leases.list(all_projects=True)]
+        for lease in leases:
             self.client.leases.delete(lease['id'])
+        for lease in leases:
             self.client.leases.wait(lease['id'], 'deleted')
 
 
@@ -105,7 +117,8 @@ class Program:
 
     def __init__(self, folder, **settings):
         self._folder = folder
-        self._env = {**os.environ, **{f'OS_{name}': text for name, text in settings.items()},
+        self._env = {**os.environ, 'OS_MANAGER__POLL_SECONDS': '0.2',
+                     **{f'OS_{name}': text for name, text in settings.items()},
                      'CLIMATE_STATE': str(folder),
                      'OS_API__PORT': str(builders.a_free_port()),
                      'OS_CONSOLE__PORT': str(builders.a_free_port()),
@@ -115,7 +128,9 @@ class Program:
         self.standalone = None
 
     def start(self):
-        """Start it; return when it answers."""
+        """Start it unless it runs; return when it answers."""
+        if self._process is not None and self._process.poll() is None:
+            return
         self._process = subprocess.Popen([BIN / 'climate-standalone'], env=self._env, text=True,
                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = ''
@@ -216,7 +231,7 @@ class Page:
     def until(self, condition, words='it never came'):
         """Wait until a function of no argument returns something true; returns that."""
         # An element that was found may be of the page before.
-        return wait.WebDriverWait(self.driver, _SECONDS, 0.1, [
+        return wait.WebDriverWait(self.driver, _SECONDS, _PAUSE_SECONDS, [
             exceptions.WebDriverException]).until(lambda _driver: condition(), words)
 
     def one(self, selector):
@@ -338,7 +353,9 @@ class Page:
 
     def picture(self, name):
         """Write a picture of the page into PICTURES, or GUIDE_PICTURES if it is in the guide."""
-        folder = GUIDE_PICTURES if name in GUIDE else PICTURES
+        if not GUIDE_PICTURES:
+            return
+        folder = pathlib.Path(GUIDE_PICTURES) if name in GUIDE else PICTURES
         folder.mkdir(parents=True, exist_ok=True)
         self.driver.save_screenshot(str(folder / f'{name}.png'))
 
