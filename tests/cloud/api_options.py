@@ -3,7 +3,6 @@
 import contextlib
 
 from tools.cloud import climate_service
-from tools.cloud import processes
 
 #: What members need whose programs list hosts and networks.
 MEMBERS_LIST_HOSTS = ('climate:oshosts:get', 'climate:oshosts:get_allocations',
@@ -23,17 +22,8 @@ def changed(cloud, options='', opened=(), folder=None):
         path = folder / 'policy.yaml'
         path.write_text(''.join(f'"{name}": "{_OPEN}"\n' for name in opened))
         options += f'\n[oslo_policy]\npolicy_file = {path}\n'
-    _restart(cloud, options)
+    climate_service.restart(cloud, 'climate-api', options)
     try:
         yield
     finally:
-        _restart(cloud)
-
-
-def _restart(cloud, more=''):
-    processes.stop(cloud, 'climate-api')
-    climate_service.write_conf(cloud)
-    with climate_service.conf_file(cloud).open('a') as written:
-        written.write(more)
-    climate_service.start(cloud, 'climate-api')
-    climate_service.wait_until_well(cloud, 'climate-api')
+        climate_service.restart(cloud, 'climate-api')

@@ -59,20 +59,13 @@ def sleeping(cloud, path, awake, wake_minutes=1):
     :param awake: callable that says whether all is awake.
     """
     energy = _ENERGY.format(file=path, wake_minutes=wake_minutes)
-    _restart(cloud, energy)
+    climate_service.restart(cloud, 'climate-manager', energy)
     try:
         yield
     finally:
-        _restart(cloud, energy.replace('spare = 0', 'spare_percent = 100'))
+        climate_service.restart(cloud, 'climate-manager',
+                                energy.replace('spare = 0', 'spare_percent = 100'))
         try:
             scenes.until(awake, 'all to be awake', 180)
         finally:
-            _restart(cloud)
-
-
-def _restart(cloud, more=''):
-    processes.stop(cloud, 'climate-manager')
-    climate_service.write_conf(cloud)
-    with climate_service.conf_file(cloud).open('a') as written:
-        written.write(more)
-    climate_service.start(cloud, 'climate-manager')
+            climate_service.restart(cloud, 'climate-manager')

@@ -5,7 +5,6 @@ import scene as scenes
 
 from tools.cloud import climate_service
 from tools.cloud import configure
-from tools.cloud import processes
 
 FILTER = 'blazarnova.scheduler.filters.blazar_filter.BlazarFilter'
 
@@ -27,15 +26,9 @@ def stock_filter(cloud, tmp_path_factory):
 @pytest.fixture
 def always(cloud):
     """Each reservation has a zone."""
-    def restart(more=''):
-        processes.stop(cloud, 'climate-manager')
-        climate_service.write_conf(cloud)
-        with climate_service.conf_file(cloud).open('a') as written:
-            written.write(more)
-        climate_service.start(cloud, 'climate-manager')
-    restart('\n[nova]\nreservation_zone = always\n')
+    climate_service.restart(cloud, 'climate-manager', '\n[nova]\nreservation_zone = always\n')
     yield
-    restart()
+    climate_service.restart(cloud, 'climate-manager')
 
 
 def refused(scene, person, reservation=None):

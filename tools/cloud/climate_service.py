@@ -76,6 +76,16 @@ def start(cloud, name, program=None):
     processes.start(cloud, name, command, env={'PATH': path})
 
 
+def restart(cloud, name, options=''):
+    """Restart one of Climate's daemons with more options in climate.conf."""
+    processes.stop(cloud, name)
+    write_conf(cloud)
+    with conf_file(cloud).open('a') as written:
+        written.write(options)
+    start(cloud, name)
+    wait_until_well(cloud, name)
+
+
 def wait_until_well(cloud, name):
     if name == 'climate-api':
         processes.wait_for_answer(cloud, name, settings.url('climate', '/'))
