@@ -160,6 +160,16 @@ def scene(cloud, people, climate, kinds):
 
 
 @pytest.fixture
+def limit_book(scene, demo):
+    """callable(*limits): make these the only limits, for project demo."""
+    def load(*limits):
+        scene.climate('admin').limit_books.create({'limits': [
+            {**limit, 'projects': [demo.current_project_id]} for limit in limits]})
+    yield load
+    load()
+
+
+@pytest.fixture
 def open_host(scene, cloud):
     """The name of a host that is not enrolled during the test, so that everybody may use it."""
     name = cloud.climate_hosts[-1]

@@ -180,6 +180,24 @@ def test_a_refused_lease_has_a_reason(blazar, scene):
         'lease-update', 'nothing-of-that-name', '--prolong-for', '1h')
 
 
+def test_a_lease_over_a_limit_is_refused_with_a_readable_reason(
+        blazar, openstack, scene, limit_book):
+    limit_book({'name': 'two-hours', 'measure': 'lease_length', 'most': '2h'})
+    name, dates = scene.name(), ('--start-date', '2031-01-01 10:00', '--end-date')
+    reason = ('Limit "two-hours" (leases of at most 2h): this lease would last 3h. '
+              'Ask for an end until 2031-01-01 12:00 UTC.')
+    assert reason in blazar.refused('lease-create', name, *dates, '2031-01-01 13:00',
+                                    '--physical-reservation', 'min=1,max=1', person='demo')
+    assert reason in openstack.refused(
+        'reservation', 'lease', 'create', name, *dates, '2031-01-01 13:00', '--reservation',
+        'resource_type=physical:host,min=1,max=1', person='demo')
+    made = blazar.read('lease-create', name, *dates, '2031-01-01 12:00',
+                       '--physical-reservation', 'min=1,max=1', person='demo')
+    scene.remember(made['id'])
+    assert reason in blazar.refused('lease-update', name, '--prolong-for', '1h', person='demo')
+    assert blazar.read('lease-show', name, person='demo')['end_date'] == made['end_date']
+
+
 def test_properties_and_allocations_are_listed(blazar, cloud):
     assert blazar.read('host-property-list') == [{'property': 'rack'}]
     [detailed] = blazar.read('host-property-list', '--detail')
