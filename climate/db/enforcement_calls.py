@@ -40,10 +40,10 @@ def settle(connection, call):
     return settled
 
 
-def of_lease(connection, lease_id):
+def of_lease(connection, lease_id, locked=False):
     """Return the EnforcementCalls of a lease, in the order in which they were added."""
-    return _records(connection.execute(
-        _SELECT.where(CALLS.c.lease_id == lease_id).order_by(CALLS.c.id)))
+    statement = _SELECT.where(CALLS.c.lease_id == lease_id).order_by(CALLS.c.id)
+    return _records(connection.execute(statement.with_for_update() if locked else statement))
 
 
 def get(connection, call_id):
@@ -90,6 +90,13 @@ def reported(connection, call):
             sa.update(CALLS).where(CALLS.c.call_id == call.call_id)
             .values(state=enforcement.REPORTED)).rowcount:
         _forget_earlier(connection, call)
+
+
+def repeat(connection, lease_id, due_at):
+    """Make the REPORTED call about a lease DUE again."""
+    connection.execute(sa.update(CALLS).where(
+        CALLS.c.lease_id == lease_id, CALLS.c.state == enforcement.REPORTED).values(
+            state=enforcement.DUE, due_at=due_at))
 
 
 def seen(connection, call, generation):

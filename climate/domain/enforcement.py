@@ -112,6 +112,16 @@ def _charged(body: Mapping[str, Any], name: str) -> Any:
                   for each in body['reservations'])
 
 
+def cancelled(calls: Iterable[EnforcementCall], body: Mapping[str, Any]) -> list[EnforcementCall]:
+    """Return the calls of a lease that are needless if it gets a body.
+
+    These are the DUE changes, if the lease is restored as the service knows it.
+    """
+    calls = list(calls)
+    restores = any(call.state == REPORTED and is_alike(call.lease, body) for call in calls)
+    return [call for call in calls if restores and call.state == DUE and call.kind == UPDATE]
+
+
 def real_end(lease: records.Lease, deletion_at: datetime.datetime | None) -> datetime.datetime:
     """Return until when a lease that is over used its resources.
 

@@ -7,7 +7,6 @@ from oslo_utils import uuidutils
 
 from climate import errors
 from climate.db import enforcement_calls
-from climate.db import leases
 from climate.domain import enforcement
 from climate.enforcement import base
 from climate.manager import core as cores
@@ -79,22 +78,31 @@ def withdraw(core, call):
     with core.database.writer() as connection:
         following = None
         if call.asked and core.enforcement is not None and core.enforcement.charges_when_asked:
-            following = _reversal(connection, core, call)
+            known = enforcement_calls.of_lease(connection, call.lease_id, locked=True)
+            if not any(each.call_id == call.call_id and each.state == call.state
+                       for each in known):
+                return
+            others = [each for each in known if each.call_id != call.call_id]
+            following = _reversal(core.clock(), call, others)
+            if following is not None and following.kind == enforcement.END:
+                # One report of the end is enough for all questions that were withdrawn.
+                enforcement_calls.forget(connection, others)
         enforcement_calls.replace(connection, call, following)
 
 
-def _reversal(connection, core, call):
-    """Return the DUE EnforcementCall that undoes the effect of a question; None: none is needed."""
-    now = core.clock()
+def _reversal(now, call, others):
+    """Return the DUE EnforcementCall that undoes the effect of a question; None: none is needed.
+
+    :param others: the other EnforcementCalls of the lease.
+    """
     due = dataclasses.replace(call, call_id=uuidutils.generate_uuid(), state=enforcement.DUE,
                               asked=False, created_at=now, due_at=now, attempts=0)
     if call.kind == enforcement.CREATE:
-        if leases.mentioned(connection, {call.lease_id}):
-            # A concurrent copy of the request has written the lease.
+        if any(each.kind != enforcement.END for each in others):
+            # A concurrent copy of the request has written the lease, or withdraws its question.
             return None
         return dataclasses.replace(due, kind=enforcement.END)
-    known = [each for each in enforcement_calls.of_lease(connection, call.lease_id)
-             if each.state == enforcement.REPORTED]
+    known = [each for each in others if each.state == enforcement.REPORTED]
     if not known:
         return None
     return dataclasses.replace(due, body={

@@ -48,15 +48,17 @@ class Question:
     """A question about one lease. Use it as the result of ``Questions.about``.
 
     :param describe: returns the body of the lease, by (connection, Lease, chosen Allocations).
+    :param cancelled: the DUE EnforcementCalls that are not made any more if the lease is written.
     """
 
-    def __init__(self, core, describe, lease, call, planned, token):
+    def __init__(self, core, describe, lease, call, planned, token, cancelled=()):
         self._core = core
         self._calls = calls.Calls(core)
         self._describe = describe
         self._lease = lease
         self._token = token
         self._planned = planned
+        self._cancelled = cancelled
         self._was_answered = False
         self.call = call
         self.settled = False
@@ -125,6 +127,7 @@ class Question:
             due_at=now + pause, generation=lease.generation)
         if not enforcement_calls.settle(connection, self.call):
             raise errors.LostRace('The enforcement service took too long to answer. Try again.')
+        enforcement_calls.forget(connection, self._cancelled)
         self.settled = True
 
     def withdraw(self):
@@ -219,7 +222,12 @@ class Questions:
             known = enforcement_calls.of_lease(connection, lease.id)
             body = {'context': self._bodies.context(lease, change.context.user_id),
                     'lease': self._bodies.of_lease(connection, target, planned)}
-        known = [each for each in known if each.state != enforcement.ASKING]
+        cancelled = enforcement.cancelled(known, body['lease'])
+        known = [each for each in known
+                 if each.state != enforcement.ASKING and each not in cancelled]
+        # The calls about a lease are made in their order, by the task if one was postponed.
+        commits = commits and all(each.state == enforcement.REPORTED for each in known)
+        known = [each for each in known if each.kind != enforcement.END]
         if known:
             call = self._call(enforcement.UPDATE, target, {
                 **body, 'current_lease': known[-1].lease})
@@ -232,7 +240,7 @@ class Questions:
             call = self._call(enforcement.CREATE, target, {**body, 'lease': enforcement.with_times(
                 body['lease'], start_date=target.start)})
         yield from self._asked(change.context, target, call, planned, self._bodies.of_lease,
-                               commits)
+                               commits, cancelled)
 
     def _call(self, kind, lease, body):
         now = self._core.clock()
@@ -241,10 +249,10 @@ class Questions:
             state=enforcement.ASKING, body=body, created_at=now, due_at=now,
             generation=lease.generation)
 
-    def _asked(self, context, lease, call, planned, describe, commits):
+    def _asked(self, context, lease, call, planned, describe, commits, cancelled=()):
         """Ask, yield the question, and report or withdraw it."""
         question = Question(self._core, describe, lease, call, planned,
-                            context and context.auth_token)
+                            context and context.auth_token, cancelled)
         question.ask()
         try:
             yield question

@@ -45,8 +45,7 @@ def after_refusal(core, refused, update=None):
     """
     call = refused.call
     if not call.asked:
-        with core.database.writer() as connection:
-            enforcement_calls.replace(connection, call)
+        _forget(core, call)
         LOG.warning('Lease %s: its change stays, although the enforcement service refuses it: %s',
                     call.lease_id, refused.error.kwargs['reason'])
         return
@@ -71,16 +70,24 @@ def _earlier_end(core, call):
 
 
 def _shorten(core, call, end, update):
-    """Undo the extension of a lease; return whether that was possible."""
-    with core.database.writer() as connection:
-        enforcement_calls.replace(connection, call)
+    """Undo the extension of a lease; return whether that was possible.
+
+    The call stays until then. If the manager dies before, the service refuses the call again.
+    """
     try:
         update(contexts.RequestContext.internal(), call.lease_id, records.LeaseChanges(end=end))
     except errors.ClimateError as error:
         LOG.warning('Lease %s: its extension cannot be undone, so it ends: %s', call.lease_id,
                     error.message)
         return False
+    _forget(core, call)
     return True
+
+
+@cores.again_after_a_race
+def _forget(core, call):
+    with core.database.writer() as connection:
+        enforcement_calls.replace(connection, call)
 
 
 @cores.again_after_a_race
@@ -89,32 +96,37 @@ def _end(core, call, error, is_new):
 
     :param is_new: the request for the lease is refused, as are repetitions of it.
     """
+    now = core.clock()
     with core.database.writer() as connection:
+        is_ended = _end_in(connection, call.lease_id, now, error, is_new)
         # If the service charged before it refused, the report of the end returns the charge.
-        now = core.clock()
         enforcement_calls.replace(connection, call, dataclasses.replace(
             call, call_id=uuidutils.generate_uuid(), kind=enforcement.END, state=enforcement.DUE,
             asked=False, created_at=now, due_at=now, attempts=0)
             if call.kind == enforcement.CREATE else None)
+    if is_ended:
+        LOG.warning('Lease %s: ended, because the enforcement service refuses to charge for it: %s',
+                    call.lease_id, error.kwargs['reason'])
+
+
+def _end_in(connection, lease_id, now, error, is_new):
+    """End a lease in a transaction; return False if it is over already."""
+    try:
+        lease = leases.lock(connection, lease_id)
+    except errors.LeaseNotFound:
+        return False
+    if is_new:
+        journal.note(connection, lease.id, now, 'climate', _CHARGE_REFUSED,
+                     texts.same(error.kwargs['reason']))
+    if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:
+        return False
     text = texts.same(error.message)
-    with core.database.writer() as connection:
-        try:
-            lease = leases.lock(connection, call.lease_id)
-        except errors.LeaseNotFound:
-            return
-        now = core.clock()
-        if is_new:
-            journal.note(connection, lease.id, now, 'climate', _CHARGE_REFUSED,
-                         texts.same(error.kwargs['reason']))
-        if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:
-            return
-        wakeups.lock(connection, lease)
-        lease_end.end_early(connection, lease.id, now, text)
-        allocations.cut(connection, [each.id for each in lease.reservations], now)
-        lease = leases.get(connection, lease.id)
-        leases.change(connection, lease, now, reason=text)
-        outbox.publish(connection, leases.get(connection, lease.id), now, 'error')
-        if lease.state == lifecycle.PENDING:
-            wakeups.wake(connection, now)
-    LOG.warning('Lease %s: ended, because the enforcement service refuses to charge for it: %s',
-                call.lease_id, error.kwargs['reason'])
+    wakeups.lock(connection, lease)
+    lease_end.end_early(connection, lease.id, now, text)
+    allocations.cut(connection, [each.id for each in lease.reservations], now)
+    lease = leases.get(connection, lease.id)
+    leases.change(connection, lease, now, reason=text)
+    outbox.publish(connection, leases.get(connection, lease.id), now, 'error')
+    if lease.state == lifecycle.PENDING:
+        wakeups.wake(connection, now)
+    return True

@@ -141,6 +141,8 @@ class EnforcementReports:
     def _ended(self, call):
         with self._core.database.writer() as connection:
             enforcement_calls.forget(connection, [call])
+            # A lease that was written since its question was withdrawn is not over.
+            enforcement_calls.repeat(connection, call.lease_id, self._core.clock())
 
 
 def _due(known, kind, now):
