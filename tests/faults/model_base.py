@@ -50,6 +50,7 @@ class Told:
 class Base(stateful.RuleBasedStateMachine):
     """The state of a run.
 
+    :cvar enforced: whether an enforcement service is asked, and the project has limits.
     :cvar tally: what happened in all runs, {word: how often}.
     :cvar steps: {rule: how often}, of all runs but those that only repeat one rule.
     :ivar taken: {rule: how often} of this run.
@@ -66,12 +67,13 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
+    enforced = False
     tally = collections.Counter()
     steps = collections.Counter()
 
     def __init__(self, conf, database, points, complaints):
         super().__init__()
-        self.world = model_world.World(conf, database, points)
+        self.world = model_world.World(conf, database, points, self.enforced)
         self.complaints = complaints
         self.mood = CALM
         self.cleaning = 0
@@ -106,13 +108,16 @@ class Base(stateful.RuleBasedStateMachine):
                          hold_room=st.sampled_from(['required', 'preferred']),
                          crowd=st.integers(0, 4),
                          refusals=st.sampled_from(model_world.REFUSALS),
-                         month_end=st.sampled_from([None, 5, 20, 60, 240]))
-    def begin(self, mood, hosts, cleaning, hold_room, crowd, refusals, month_end):
+                         month_end=st.sampled_from([None, 5, 20, 60, 240]),
+                         charges_when_asked=st.booleans())
+    def begin(self, mood, hosts, cleaning, hold_room, crowd, refusals, month_end,
+              charges_when_asked):
         self.mood, self.cleaning, self.most_refusals = mood, cleaning, refusals
         if month_end is not None:
             self.world.clock.now = JUNE - builders.minutes(month_end)
         self.tally[f'{mood} runs'] += 1
         self.world.choose(cleaning, hold_room, refusals)
+        self.begin_enforcement(charges_when_asked)
         self.world.managers[0].enrol(hosts, gpu='A100')
         for pool, (names, fields) in model_world.POOLS.items():
             for name in names:

@@ -52,6 +52,7 @@ def judge(model):
     model.judge_forecasts(manager)
     model.others_get_everything(manager)
     _audit_finds_nothing(model, manager)
+    model.judge_charges(manager)
     model.judge_bills()
     _nothing_is_left(model, manager)
     bounds.a_purge_leaves_nothing_of_members(manager.core, model.now)
@@ -90,6 +91,8 @@ def _end_of_bad_luck(model):
         world.restart(place)
     for call in model.failing:
         world.cloud.fail(call, 0, None)
+    if world.ledger is not None:
+        world.ledger.silent = False
     model.mend_hosts()
     world.cloud.silence_cell()
     model.mend_images()

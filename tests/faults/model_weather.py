@@ -6,7 +6,7 @@ import datetime
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_enrolment
+import model_enforcement
 import model_points
 import model_types
 import model_world
@@ -35,7 +35,7 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(model_enrolment.Enrolment):
+class Weather(model_enforcement.Enforcement):
     """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)

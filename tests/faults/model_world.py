@@ -8,7 +8,9 @@ import uuid
 
 import model_images
 from support import builders
+from support import ledger_driver
 
+from climate import errors
 from climate.cloud import simulated
 from climate.cloud.simulated import neutron
 from climate.db import events
@@ -111,8 +113,8 @@ class Ids:
 class Daemon(builders.Manager):
     """A manager that claims in one step and carries out in another, under a name of its own."""
 
-    def __init__(self, conf, database, clock, cloud, owner):
-        super().__init__(conf, database, clock, cloud)
+    def __init__(self, conf, database, clock, cloud, owner, ledger):
+        super().__init__(conf, database, clock, cloud, driver=ledger)
         # The clock of the process goes on also while the process stands still.
         self.core = dataclasses.replace(self.core, monotonic=lambda: clock().timestamp())
         self.claimed = []
@@ -159,11 +161,12 @@ class World:
     """The world of a run.
 
     :ivar managers: the two that live now.
+    :ivar ledger: the LedgerDriver of an enforcement service, or None.
     :ivar witness: sees which images are begun, and which servers are deleted.
     :ivar frozen: one of them stood still in a call of the cloud, which went on too late.
     """
 
-    def __init__(self, conf, database, points):
+    def __init__(self, conf, database, points, enforced=False):
         empty(database)
         self.conf, self.database, self.points = conf, database, points
         points.disarm()
@@ -171,6 +174,9 @@ class World:
         self.cloud = simulated.SimulatedCloud(
             conf, on_point=self._reach, clock=lambda: self.clock().timestamp())
         self.witness = model_images.Witness(self.cloud, self.clock)
+        self.ledger = ledger_driver.LedgerDriver(conf) if enforced else None
+        if enforced:
+            self.ledger.reach = self._reach_service
         self.frozen = False
         self._born = 0
         self.managers = [self._manager(), self._manager()]
@@ -187,9 +193,16 @@ class World:
         self.witness.reach(name, when)
         self.points.reach(name, when)
 
+    def _reach_service(self, name, when):
+        try:
+            self.points.reach(name, when)
+        except errors.CloudUnreachable as error:
+            raise errors.EnforcementUnavailable(reason=error.kwargs['reason']) from error
+
     def _manager(self):
         self._born += 1
-        return Daemon(self.conf, self.database, self.clock, self.cloud, f'manager-{self._born}')
+        return Daemon(self.conf, self.database, self.clock, self.cloud, f'manager-{self._born}',
+                      self.ledger)
 
     def choose(self, cleaning_minutes, hold_room, refusals):
         """Restart the managers with these options."""

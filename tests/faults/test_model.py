@@ -34,7 +34,8 @@ _STEPS = int(os.environ.get('CLIMATE_MODEL_STEPS', 20000))
 _SEED = int(os.environ.get('CLIMATE_MODEL_SEED') or random.randrange(10 ** 9))
 # What part of the steps is made where; the seeds of one part never reach those of the next.
 _PARTS = (('sqlite', 0.2), ('sqlite', 0.1), ('postgresql', 0.1), ('mariadb', 0.1),
-          ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1))
+          ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.1), ('sqlite', 0.05),
+          ('sqlite', 0.05))
 _APART = 10 ** 6
 # With ten runs or more hypothesis would begin with short ones.
 _SETTINGS = hypothesis.settings(
@@ -47,6 +48,12 @@ class Model(model_weather.Weather):
     """All steps together."""
 
 
+class Enforced(Model):
+    """All steps of a project that has limits, and whose leases an enforcement service allows."""
+
+    enforced = True
+
+
 _ABOUT_ALL = frozenset({
     'a_call_of_the_cloud_fails', 'a_manager_does_what_it_claimed', 'a_manager_stands_still',
     'a_manager_works', 'a_manager_works_for_minutes', 'an_answer_of_the_cloud_is_lost',
@@ -55,7 +62,8 @@ _ABOUT_ALL = frozenset({
 })
 # {part: the only steps that it makes}: about servers that need images and about what is in their
 # way; about all that is no host; about leases that are idle; about what leases cost; about hosts
-# that fail, sleep, or have maintenance; about what one member can take from others or leave.
+# that fail, sleep, or have maintenance; about what one member can take from others or leave; about
+# limits and what the enforcement service charges.
 _ONLY = {
     1: _ABOUT_ALL | {
         'a_cell_does_not_answer', 'a_server_comes_into_another_status', 'boot_for_a_lease',
@@ -95,7 +103,13 @@ _ONLY = {
         'an_administrator_adds_a_price_book', 'an_owner_swaps_a_host', 'ask_for_too_much',
         'have_something_held', 'lease_hosts', 'lease_room', 'lease_something_else',
         'somebody_removes_objects_of_a_lease', 'time_passes', 'wait_for_a_lease'},
+    9: _ABOUT_ALL | {
+        'a_manager_dies', 'a_manager_lets_go_of_offers', 'a_manager_reports_to_the_service',
+        'a_transaction_is_broken_off', 'ask_once_more_for_a_lease', 'have_something_held',
+        'lease_hosts', 'take_an_offer', 'the_service_is_silent_or_answers', 'time_passes',
+        'wait_for_a_lease'},
 }
+_ENFORCED = 9
 
 
 @pytest.fixture
@@ -136,7 +150,9 @@ def test_whatever_happens_no_allocation_is_lost_or_given_twice(
 
     def begin():
         monkeypatch.setattr(uuid, 'uuid4', model_world.Ids())
-        model = model_rules.only(Model, _ONLY[part]) if part in _ONLY else Model
+        model = Enforced if part == _ENFORCED else Model
+        if part in _ONLY:
+            model = model_rules.only(model, _ONLY[part])
         return model(conf, database, points, complaints)
 
     Model.forget()
