@@ -117,7 +117,7 @@ def conf():
     """Climate's options with their defaults, on the simulated cloud, in a conf of its own."""
     found = configuration.register(cfg.ConfigOpts())
     registry.register_options(found, registry.load(_PLUGINS))
-    found([], project='climate', default_config_files=[], default_config_dirs=[])
+    found([], project='climate', default_config_files=[], default_config_dirs=[], use_env=False)
     found.set_override('plugins', _PLUGINS)
     found.set_override('driver', 'simulated', group='cloud')
     found.set_override('auth_strategy', 'noauth', group='api')

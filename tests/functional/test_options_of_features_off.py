@@ -4,6 +4,7 @@ from oslo_config import cfg
 from oslo_messaging import conffixture
 import pytest
 from support import builders
+from support import thinning
 
 from climate import conf as configuration
 from climate import errors
@@ -74,8 +75,8 @@ def _check_api(conf):
     app.build(conf, manager=object())
 
 
-@pytest.mark.parametrize(('check', 'wrong', 'off', 'on', 'said'), [
-    *((_check_manager, *row) for row in OF_MANAGER), *((_check_api, *row) for row in OF_API)])
+@pytest.mark.parametrize(('check', 'wrong', 'off', 'on', 'said'), thinning.few([
+    *((_check_manager, *row) for row in OF_MANAGER), *((_check_api, *row) for row in OF_API)], 8))
 def test_a_wrong_option_stops_a_daemon_only_if_its_feature_is_on(load, check, wrong, off, on, said):
     check(load(wrong, off))
     with pytest.raises((errors.ConfigurationError, errors.CloudError), match=said):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The five commands of the README are those that `make run` prints, and they work."""
 import json
-import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
 import pytest
+from support import programs
 from support import standalones
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -25,9 +26,8 @@ def test_the_five_commands_of_the_readme_work_for_the_administrator_and_a_member
                   'OS_ENDPOINT': url}
         for environ in (env, member):
             for command in written:
-                done = subprocess.run(f'{BIN}/{command}', shell=True, env=environ, timeout=60,
-                                      capture_output=True, text=True, check=False)
-                assert done.returncode == 0, f'{command}: {done.stderr}'
+                status, _, error = programs.run(*shlex.split(command), **environ)
+                assert status == 0, f'{command}: {error}'
 
 
 @pytest.mark.proof
@@ -48,12 +48,11 @@ def test_a_second_one_leaves_the_command_to_the_first(tmp_path):
 def test_a_value_that_is_none_is_told_with_its_file(tmp_path):
     wrong = tmp_path / 'wrong.conf'
     wrong.write_text('[api]\nport = abc\n')
-    done = subprocess.run([BIN / 'climate-standalone', '--config-file', wrong], timeout=60,
-                          env={**os.environ, 'CLIMATE_STATE': str(tmp_path)},
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert '[api] port = "abc"' in done.stderr
-    assert str(wrong) in done.stderr
+    status, _, error = programs.run('climate-standalone', '--config-file', wrong,
+                                    CLIMATE_STATE=str(tmp_path))
+    assert status == 1
+    assert '[api] port = "abc"' in error
+    assert str(wrong) in error
 
 
 @pytest.mark.proof

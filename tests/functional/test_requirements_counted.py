@@ -3,6 +3,7 @@
 import pytest
 import stacks
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.domain import records
@@ -55,7 +56,7 @@ def _cluster(_manager, flavor):
 FORMS = [_capacity, _server, _server_to_come, _stack, _cluster]
 
 
-@pytest.mark.parametrize('flavor', ['gpu', 'fpga', 'cores'])
+@pytest.mark.parametrize('flavor', thinning.few(['gpu', 'fpga', 'cores'], 1))
 @pytest.mark.parametrize('form', FORMS)
 def test_a_flavor_with_devices_that_nothing_counts_is_refused(manager, form, flavor):
     with pytest.raises(errors.BadField, match='has devices of a host') as caught:

@@ -2,6 +2,7 @@
 """Programs in browsers use the whole REST interface once [cors] allowed_origin names their site."""
 import pytest
 from support import builders
+from support import thinning
 
 SITE = 'https://portal.example.org'
 
@@ -13,8 +14,9 @@ def portal(conf, manager):
     return builders.Api(conf, manager)
 
 
-@pytest.mark.parametrize('header', ['X-Auth-Token', 'OpenStack-API-Version', 'Content-Type',
-                                    'X-Openstack-Request-Id', 'Idempotency-Key', 'If-Match'])
+@pytest.mark.parametrize('header', thinning.few([
+    'X-Auth-Token', 'OpenStack-API-Version', 'Content-Type', 'X-Openstack-Request-Id',
+    'Idempotency-Key', 'If-Match'], 2))
 @pytest.mark.parametrize('method', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 def test_a_preflight_allows_each_method_with_each_header(portal, method, header):
     answer = portal.call('OPTIONS', '/v1/leases', token=None, headers={

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support import builders
+from support import thinning
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 
@@ -123,7 +124,8 @@ def test_no_duration_goes_beyond_the_last_year(api, manager, duration, status):
 @pytest.mark.parametrize('path', [
     '/v1/timeline?start={}', '/v1/utilisation?start={}', '/v1/timeline?start={}&end={}',
     '/v1/usage?end={}', '/v1/energy?end={}', '/v1/forecast?end={}', '/v1/leases?ends_after={}'])
-@pytest.mark.parametrize('moment', [LAST, '9998-12-31T23:59:59.999999Z', '1970-01-01'])
+@pytest.mark.parametrize('moment', thinning.few([
+    LAST, '9998-12-31T23:59:59.999999Z', '1970-01-01'], 1))
 def test_the_ends_of_the_calendar_are_no_internal_error(api, manager, path, moment):
     manager.enrol(1)
     assert api.get(path.replace('{}', moment), version='1.1',
@@ -170,7 +172,7 @@ def test_a_count_that_nobody_has_is_a_conflict(refused):
                                                             'max': 10 ** 6}])
 
 
-@pytest.mark.parametrize(('criteria', 'told'), [
+@pytest.mark.parametrize(('criteria', 'told'), thinning.few([
     ('x', '"x"'), ('{', '"{"'), ('{}', '{}'), ('["=="]', '["=="]'), ('[]]', '"[]]"'),
     ('["==", "$gpu"]', 'three items'), ('["==", "gpu", "1"]', 'begins with $'),
     ('["~", "$gpu", "1"]', 'begin with one of'), ('["and"]', '"and" takes'),
@@ -180,7 +182,7 @@ def test_a_count_that_nobody_has_is_a_conflict(refused):
     ('["not", ' * 20 + '["==", "$gpu", "1"]' + ']' * 20, '16 deep'), ('[' * 5000, 'not JSON'),
     (json.dumps(['or', *[['==', '$gpu', '1']] * 201]), '200 comparisons'),
     ('["==", "$gpu", "%s"]' % ('x' * 65536), '65536'), (5, 'resource_properties'),
-    ({'a': 1}, 'resource_properties'), (['==', '$gpu', ['x']], 'no value')],
+    ({'a': 1}, 'resource_properties'), (['==', '$gpu', ['x']], 'no value')], 10),
     ids=lambda value: str(value)[:20])
 def test_criteria_that_cannot_be_read_are_refused_with_their_part(refused, criteria, told):
     for name in ('resource_properties', 'hypervisor_properties'):

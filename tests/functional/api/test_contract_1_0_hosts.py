@@ -5,6 +5,7 @@ from urllib import parse
 
 import pytest
 from support import builders
+from support import thinning
 
 from climate import errors
 
@@ -36,11 +37,11 @@ def test_a_host_has_the_fields_of_the_contract_and_its_properties_as_text(call):
     assert call('GET', '?nonsense=9').json == {'hosts': [host]}
 
 
-@pytest.mark.parametrize(('query', 'listed'), [
+@pytest.mark.parametrize(('query', 'listed'), thinning.few([
     ('rack=left', '13'), ('rack=left&rack=right', '123'), ('rack=LEFT&reservable=False', '3'),
     ('reservable=true', '12'), ('hypervisor_hostname=compute-2', '2'), ('vcpus=9999', ''),
     ('rack=none', ''), ('limit=2', '12'), ('limit=1&marker=1', '2'), ('marker=2', '3'),
-    ('limit=1&rack=right', '2'), ('status=None', ''), ('sort=id&detail=1', '123')])
+    ('limit=1&rack=right', '2'), ('status=None', ''), ('sort=id&detail=1', '123')], 6))
 def test_the_query_selects_hosts_by_the_values_of_their_fields(call, query, listed):
     for number, rack in (('1', 'left'), ('2', 'right'), ('3', 'left')):
         assert call('POST', '', {'name': f'compute-{number}', 'rack': rack}).status_int == 201

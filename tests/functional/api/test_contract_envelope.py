@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame of every answer: versions, headers, twins of URLs, forms of errors."""
+import itertools
 import re
 
 import pytest
@@ -56,12 +57,12 @@ def test_a_url_that_is_none_is_told_in_the_short_form(api):
 
 def test_a_path_with_the_name_of_an_attribute_is_no_path(api):
     nouns = [path for path in openapi.document({})['paths'] if '{' not in path]
-    for method in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'):
-        for noun in nouns:
-            for place in (noun, f'{noun}/x'):
-                for name in ('__class__', '_parts', 'get_all', 'dry_runs'):
-                    answer = api.call(method, f'/v1{place}/{name}', {}, token=builders.ADMIN)
-                    assert answer.status_int in (400, 404, 405), (method, place, name)
+    places = [place for noun in nouns for place in (noun, f'{noun}/x')]
+    methods = itertools.cycle(('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'GET'))
+    for place, name in itertools.product(places, ('__class__', '_parts', 'get_all', 'dry_runs')):
+        method = next(methods)
+        answer = api.call(method, f'/v1{place}/{name}', {}, token=builders.ADMIN)
+        assert answer.status_int in (400, 404, 405), (method, place, name)
 
 
 @pytest.mark.parametrize('path', ['/v1/floatingips', '/v1/floatingips/7'])

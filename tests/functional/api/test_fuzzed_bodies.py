@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support import builders
 
 SETTINGS = hypothesis.settings(
-    max_examples=100,
+    max_examples=50,
     suppress_health_check=list(hypothesis.HealthCheck))
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(
     max_size=12) | st.sampled_from([

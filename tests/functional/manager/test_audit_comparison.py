@@ -5,6 +5,7 @@ import audit_installation
 import pytest
 from support import builders
 from support import cloud_points
+from support import thinning
 
 from climate import errors
 from climate.cmd import audit as command
@@ -17,7 +18,7 @@ def case(manager):
     return audit_installation.Case(manager)
 
 
-@pytest.mark.parametrize('spoil', cases.REPAIRABLE, ids=lambda each: each.__name__)
+@pytest.mark.parametrize('spoil', thinning.few(cases.REPAIRABLE, 9), ids=lambda each: each.__name__)
 def test_repairable_drift_is_found_reported_and_repaired(case, spoil, capsys):
     assert case.audit() == 0
     assert 'The cloud and the database agree.' in capsys.readouterr().out
@@ -77,7 +78,7 @@ def test_a_lost_server_group_is_recreated_and_shown(case):
     assert after in {group.id for group in case.services.flavors.groups()}
 
 
-@pytest.mark.parametrize('spoil', cases.BY_HAND, ids=lambda each: each.__name__)
+@pytest.mark.parametrize('spoil', thinning.few(cases.BY_HAND, 6), ids=lambda each: each.__name__)
 def test_drift_that_a_person_must_decide_is_only_reported(case, spoil, capsys):
     what, problem = spoil(case)
     before = case.picture()

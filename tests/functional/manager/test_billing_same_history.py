@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from support import billing_cases as cases
 from support import billing_truths
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.db import tables
@@ -168,7 +169,8 @@ def kinds(manager):
     return found
 
 
-@pytest.mark.parametrize('grown_later', WHILE_IT_RUNS.values(), ids=WHILE_IT_RUNS)
+@pytest.mark.parametrize('grown_later', thinning.few(
+    WHILE_IT_RUNS.values(), 5, is_tuple=True), ids=WHILE_IT_RUNS)
 def test_a_change_of_a_running_lease_costs_what_new_leases_would_cost(
         conf, database, manager, clock, grown_later):
     (count, end), changes, same = grown_later
@@ -260,8 +262,8 @@ def down(manager, until):
 
 
 @pytest.mark.parametrize('outage', [failing, down])
-@pytest.mark.parametrize(('late', 'billed_at'), [(hours(10), []), (hours(10), [8, 11]), (
-    builders.minutes(1), [])])
+@pytest.mark.parametrize(('late', 'billed_at'), thinning.few([
+    (hours(10), [8, 11]), (hours(10), []), (builders.minutes(1), [])], 1))
 def test_hours_before_a_late_start_are_free(enrolled, outage, late, billed_at):
     lease = asked(enrolled, 1, NOON, NOON + hours(12))
     outage(enrolled, NOON + late)

@@ -6,6 +6,7 @@ import threading
 import pytest
 import sleepers_world
 from support import builders
+from support import thinning
 from werkzeug import serving
 from werkzeug import wrappers
 
@@ -141,7 +142,7 @@ def _polls(manager, keeping, count=6):
         manager.clock.advance(minutes(1))
 
 
-@pytest.mark.parametrize(('allowed', 'trouble', 'used'), [
+@pytest.mark.parametrize(('allowed', 'trouble', 'used'), thinning.few([
     pytest.param(_ALL, _none, {'GracefulShutdown', 'On'}, id='all reset types'),
     pytest.param(None, _none, {'GracefulShutdown', 'On'}, id='reset types are not listed'),
     pytest.param(('ForceOn', 'ForceOff'), _none, {'ForceOff', 'ForceOn'}, id='forced types only'),
@@ -160,7 +161,7 @@ def _polls(manager, keeping, count=6):
     pytest.param(_ALL, _gives(200, []), {'GracefulShutdown', 'On'}, id='a list'),
     pytest.param(_ALL, _lists(200, 'ForceOff', 'GracefulShutdown', 'On'),
                  {'GracefulShutdown', 'On'}, id='reset types are listed elsewhere'),
-])
+], 6))
 def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
         manager, world, allowed, trouble, used):
     bmc, keeping, host = world(allowed, trouble)
@@ -182,7 +183,7 @@ def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
     assert {*bmc.switched} == used
 
 
-@pytest.mark.parametrize(('allowed', 'trouble'), [
+@pytest.mark.parametrize(('allowed', 'trouble'), thinning.few([
     pytest.param(('GracefulShutdown', 'ForceOff', 'ForceRestart'), _none, id='no way on'),
     pytest.param(('ForceOff', 'PushPowerButton'), _none, id='a button only'),
     pytest.param(('On', 'ForceOn', 'Nmi'), _none, id='no way off'),
@@ -194,7 +195,7 @@ def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
     pytest.param(None, _lists(200, 'ForceOff', 'PushPowerButton'), id='no way on elsewhere'),
     pytest.param(None, _lists(404), id='listed where nothing is'),
     pytest.param(None, _lists(200), id='an empty list elsewhere'),
-])
+], 4))
 def test_a_host_that_could_not_be_woken_stays_awake_and_the_log_says_why_once(
         manager, world, caplog, allowed, trouble):
     bmc, keeping, host = world(allowed, trouble)

@@ -15,7 +15,7 @@ from climate.manager.limits import books
 GPU = '["==", "$gpu", "A100"]'
 # `make proofs` draws the seed of the hashes, and repeats it with SEED.
 DRAWN = int(os.environ.get('PYTHONHASHSEED') or 0)
-_STEPS = 40
+_STEPS, _QUICK_STEPS = 40, 20
 
 
 def random_limits(draw):
@@ -135,7 +135,7 @@ class Member:
         self._manager.expire()
 
 
-def obeys(manager, seed):
+def obeys(manager, seed, steps=_STEPS):
     """Make random requests, and check all limits after each; return the Member."""
     draw = random.Random(seed)
     manager.enrol(3, gpu='none')
@@ -144,7 +144,7 @@ def obeys(manager, seed):
     limits = random_limits(draw)
     books.LimitBooks(manager.core).create(builders.an_admin(), None, {'limits': limits})
     member = Member(manager, draw)
-    for number in range(_STEPS):
+    for number in range(steps):
         member.step()
         found = limit_truths.excesses(manager.database, limits, 'demo', manager.clock())
         assert not found, (seed, number, found)
@@ -152,10 +152,11 @@ def obeys(manager, seed):
 
 
 def test_random_requests_of_a_member_never_exceed_a_limit(manager):
-    member = obeys(manager, 1)
+    member = obeys(manager, 1, steps=_QUICK_STEPS)
     assert member.accepted > 5 and member.refused
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('seed', range(2, 8))
 def test_more_random_requests_of_a_member_never_exceed_a_limit(manager, seed):
     obeys(manager, seed)

@@ -4,6 +4,7 @@ import acts
 import pytest
 import stacks
 from support import builders
+from support import thinning
 
 from climate import context
 from climate import errors
@@ -46,7 +47,7 @@ def as_it_is(manager):
     return seen
 
 
-@pytest.mark.parametrize('required', [True, False])
+@pytest.mark.parametrize('required', thinning.few([True, False], 1))
 @pytest.mark.parametrize('request_of', [
     stacks.asked, stacks.with_room, _cluster,
     lambda: builders.hosts(1)], ids=['stack', 'stack with capacity', 'cluster', 'hosts'])

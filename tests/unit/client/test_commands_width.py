@@ -7,6 +7,7 @@ import re
 import pytest
 from support import billing_cases as cases
 from support import builders
+from support import thinning
 from unit.client import canned
 
 from climate.client import commands
@@ -112,7 +113,7 @@ LISTS = {
     'utilisation': ()}
 
 
-@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('width', thinning.few(WIDTHS, 1))
 def test_every_list_fits(house, width):
     for name, words in [*LISTS.items(), ('lease explain', ('still-waits',)),
                         ('property list', ('--facts',)),
@@ -190,7 +191,7 @@ def test_every_list_about_prices_fits(house, manager, tmp_path):
     assert house('price-book', 'list', '-f', 'json').json[0]['description'] == book['description']
 
 
-@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('width', thinning.few(WIDTHS, 1))
 def test_one_object_fits(house, width):
     lease = house('lease', 'create', 'with-criteria', '--start', '+30h', '--duration', '1h',
                   '--require', 'vcpus>=8', '--require', 'gpu=A100', '--require',

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from support import thinning
 from unit.client import canned
 
 from climate.client import terminal_text
@@ -46,9 +47,9 @@ def climate(*words, **environ):
              'PYTHONPATH': ':'.join(filter(None, sys.path)), **environ})
 
 
-@pytest.mark.parametrize('environ', [
-    {'LC_ALL': 'C'}, {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'},
-    {'PYTHONIOENCODING': 'ascii'}, {'PYTHONIOENCODING': 'latin-1'}])
+@pytest.mark.parametrize('environ', thinning.few([
+    {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}, {'LC_ALL': 'C'},
+    {'PYTHONIOENCODING': 'ascii'}, {'PYTHONIOENCODING': 'latin-1'}], 2))
 def test_a_name_in_any_alphabet_is_understood_in_any_locale(environ):
     done = climate('lease', 'show', 'Z\u00fcrich \u6771\u4eac', **environ)
     assert done.returncode == 1

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+from support import thinning
 
 from climate import errors
 from climate.cloud import call_guard
@@ -118,8 +119,8 @@ def test_two_processes_share_one_cloud(simulate, tmp_path):
 
 
 # Points: 1, 2 look for the aggregate; 3, 4 make it; 5, 6 and 7, 8 move a host each.
-@pytest.mark.parametrize('point, aggregates, hosts', [
-    (3, 0, ()), (4, 1, ()), (6, 1, ('compute-1',)), (8, 1, ('compute-1', 'compute-2'))])
+@pytest.mark.parametrize('point, aggregates, hosts', thinning.few([
+    (3, 0, ()), (4, 1, ()), (6, 1, ('compute-1',)), (8, 1, ('compute-1', 'compute-2'))], 2))
 def test_a_process_dies_at_the_point_that_was_named(simulate, tmp_path, point, aggregates, hosts):
     state = tmp_path / 'cloud.sqlite'
     process = _process("""

@@ -7,6 +7,7 @@ import zoneinfo
 import pytest
 from support import builders
 from support import limit_cases
+from support import thinning
 
 from climate.domain.limits import holdings
 from climate.domain.limits import measures
@@ -21,7 +22,7 @@ def broken(limit, request):
     return measures.breach(limit, request) is not None
 
 
-@pytest.mark.parametrize('number', range(120))
+@pytest.mark.parametrize('number', thinning.few(range(120), 40))
 def test_a_limit_of_resources_is_evaluated_at_every_minute(number):
     draw = random.Random(number)
     request = limit_cases.random_request(draw)
@@ -29,7 +30,7 @@ def test_a_limit_of_resources_is_evaluated_at_every_minute(number):
     assert broken(limit, request) == limit_cases.is_broken(limit, request)
 
 
-@pytest.mark.parametrize('number', range(150))
+@pytest.mark.parametrize('number', thinning.few(range(150), 40))
 def test_a_limit_of_resource_hours_is_evaluated_in_every_window(number):
     draw = random.Random(number)
     request = limit_cases.random_request(draw)
@@ -38,7 +39,7 @@ def test_a_limit_of_resource_hours_is_evaluated_in_every_window(number):
     assert broken(limit, request) == limit_cases.is_broken(limit, request)
 
 
-@pytest.mark.parametrize('number', range(60))
+@pytest.mark.parametrize('number', thinning.few(range(60), 20))
 def test_a_limit_of_resource_hours_is_evaluated_in_every_month(number):
     draw = random.Random(number)
     request = limit_cases.random_request(draw)

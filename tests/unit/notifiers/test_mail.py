@@ -5,6 +5,7 @@ from email import policy
 
 import pytest
 from support import receivers
+from support import thinning
 
 from climate import errors
 from climate.domain import notification_kinds
@@ -151,7 +152,8 @@ def test_the_built_in_templates_have_no_error_for_any_kind():
     '=?unicode_escape?q?=5Cn?=', '=?raw_unicode_escape?q?=5Cud800?=', '=?x?q?=0A?=', '=?' * 90,
     '=?utf-8?q?a?==?utf-8?q?=0ABcc:x?=', '=?utf-8?q?a?=\u2028=?utf-8?q?=0A?=', '==??=0A?=',
     '\u2028Bcc: x', '\u2029\u2029x'])
-@pytest.mark.parametrize('around', ['{}', 'Lease {} has started', 'Lease é{}é has started', '{}{}'])
+@pytest.mark.parametrize('around', thinning.few([
+    'Lease é{}é has started', '{}', 'Lease {} has started', '{}{}'], 1))
 def test_an_encoded_word_in_a_name_makes_no_header_and_no_body(conf, word, around):
     notifier = mail.Mail(conf)
     headline = around.replace('{}', word)

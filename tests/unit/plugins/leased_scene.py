@@ -77,13 +77,13 @@ class Scene:
         return getattr(self.plugin, method)(cloud, lease, self.reservation,
                                             {'hosts': self.resources})
 
-    def run(self, method, times=100):
-        """Call a method until it is done, once in a second; store the binding."""
+    def run(self, method, times=100, pause=SECOND):
+        """Call a method until it is done, with a pause between two calls; store the binding."""
         for _ in range(times):
             try:
                 binding = self.call(method)
             except errors.StillBusy:
-                self.clock.advance(SECOND)
+                self.clock.advance(pause)
                 continue
             self.failures = 0
             if binding is not None:
