@@ -126,6 +126,13 @@ def conf():
     return found
 
 
+@pytest.fixture
+def rare_polls(conf):
+    """Waiting work is polled rarely, for tests in which leases wait for hours of their clock."""
+    conf.set_override('busy_seconds', 20, group='manager')
+    conf.set_override('wait_look_seconds', 900, group='acquire')
+
+
 @pytest.fixture(scope='session')
 def migrated(tmp_path_factory):
     """The path of an empty SQLite database with Climate's tables, to be copied."""

@@ -195,6 +195,7 @@ def test_a_dead_trust_keeps_a_bare_network_neither_from_starting_nor_from_ending
     nothing_left(manager)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_trust_that_dies_before_the_subnet_is_made_leaves_nothing(manager):
     lease = leased(manager, start=1, **WITH_ROUTER)
     manager.cloud.delete_trustor('demo')
@@ -231,6 +232,7 @@ def test_a_segment_that_an_administrator_took_is_replaced_and_not_touched(manage
     assert numbers(manager) == {3000: 'admin', 3001: 'admin'}
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_network_of_the_same_project_on_the_segment_is_not_taken_for_that_of_the_lease(manager):
     mine = manager.cloud.network.take_segment(('physnet1', 'vlan', 3001), 'demo')
     lease = leased(manager, required_segment='physnet1:vlan:3001')
@@ -262,6 +264,7 @@ def test_the_id_of_a_lease_that_a_user_writes_on_a_router_is_no_trace_and_breaks
     assert comparison.Auditor(manager.core).compare() == []
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])
 def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made_and_before_it_starts(
         manager, name):
@@ -384,6 +387,7 @@ def test_the_history_tells_which_server_loses_a_port(manager, full):
     assert full.server.id in line.text.owner
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_waits_for_its_owner_to_leave_the_network(manager):
     lease, made = running(manager, on_end='wait', **WITH_ROUTER)
     port = manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', '')
@@ -403,6 +407,7 @@ def test_a_lease_waits_for_its_owner_to_leave_the_network(manager):
     nothing_left(manager)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_that_waited_too_long_is_in_error_and_ends_when_it_is_deleted(conf, manager):
     lease, made = running(manager, on_end='wait')
     port = manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', '')

@@ -132,6 +132,7 @@ def test_a_volume_is_made_at_the_start_kept_when_prolonged_and_deleted_at_the_en
     leased(api, 200, '17:30', '18:00')
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('minute', [0, 1])
 def test_a_lease_that_is_deleted_leaves_no_volume_whether_it_was_ready_or_not(
         api, cinder, manager, minute):

@@ -228,6 +228,7 @@ def test_a_waiting_lease_can_be_deleted_at_both_versions(api, ask, manager, full
         assert api.get(f'/v1/leases/{lease["id"]}', version=version).status_int == 404
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('tried', [False, True])
 def test_a_finished_acquisition_shows_no_progress(
         api, ask, manager, full, tried):

@@ -69,6 +69,7 @@ def clients(api, manager):
     return Clients(api, manager)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_every_word_of_both_versions_is_seen(clients, manager):
     first, second = manager.enrol(2)
     lease = clients.ask(duration='12h')

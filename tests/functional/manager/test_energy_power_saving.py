@@ -41,6 +41,7 @@ def test_a_host_that_sleeps_is_not_sick(manager, keeping):
     assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_future_lease_wakes_its_host_and_starts_in_time(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()

@@ -190,6 +190,7 @@ def test_an_offer_is_asked_about_and_its_lease_is_charged(world):
         world.manager.hold(builders.a_lease(start=builders.at(2), end=builders.at(12)))
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_is_asked_about_when_it_gets_its_resources(world):
     first = world.manager.active(builders.hosts(2), end=builders.at(2))
     waiting = world.manager.create(builders.a_lease(
@@ -204,6 +205,7 @@ def test_a_waiting_lease_is_asked_about_when_it_gets_its_resources(world):
     assert set(world.credit.charges) == {first.id, waiting.id}
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_that_is_refused_is_given_up_with_the_reason_of_the_service(world):
     world.manager.active(builders.hosts(2), end=builders.at(2))
     waiting = world.manager.create(builders.a_lease(

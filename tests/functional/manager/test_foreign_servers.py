@@ -91,6 +91,7 @@ def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hin
     assert acts.is_clean(manager, 2)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_an_end_returns_the_hosts_without_foreign_servers(manager):
     manager.enrol(3)
     lease = manager.active(builders.hosts(3), end=NOON + hours(2))
@@ -108,6 +109,7 @@ def test_an_end_returns_the_hosts_without_foreign_servers(manager):
     assert acts.is_clean(manager, 3)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_no_image_is_made_of_a_server_that_stays(manager):
     manager.enrol(1)
     lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(2))
@@ -165,6 +167,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
     assert acts.is_clean(manager, 2)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
     manager.enrol(2)
     lease = manager.active(builders.hosts(2), end=NOON + hours(9))

@@ -73,6 +73,7 @@ def test_a_booking_of_others_ends_the_steps_and_the_owner_is_notified_a_step_bef
     assert len(told(manager)) == 1
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('acquire', [
     {'type': 'wait'}, {'type': 'retries', 'retries': 99, 'retry_pause_seconds': 60}])
 def test_a_waiting_lease_comes_before_the_next_step(manager, stepping, acquire):
@@ -88,6 +89,7 @@ def test_a_waiting_lease_comes_before_the_next_step(manager, stepping, acquire):
     manager.expect(waiting, lifecycle.ACTIVE, at(2) + minutes(2))
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_that_waits_for_other_resources_does_not_end_the_steps(manager, stepping):
     host = manager.client.create_resource(builders.an_admin(), 'host', 'compute-3',
                                           {'gpu': 'A100'})
@@ -99,6 +101,7 @@ def test_a_lease_that_waits_for_other_resources_does_not_end_the_steps(manager, 
     assert manager.lease(stepping).end == at(3)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_whose_wait_ends_earlier_does_not_end_the_steps(manager, stepping):
     wait(manager, builders.hosts(2), not_after=at(1.5))
     manager.run_until(at(1))
@@ -119,6 +122,7 @@ def test_steps_begin_after_the_start_of_a_lease_that_is_shorter_than_a_step(mana
     assert manager.lease(lease).end == at(6)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_gets_its_steps_when_it_has_its_resources(manager):
     manager.enrol(1)
     manager.active(end=at(2))

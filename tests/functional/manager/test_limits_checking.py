@@ -214,6 +214,7 @@ def test_an_expired_offer_does_not_count(manager, in_force, clock):
     manager.hold(builders.a_lease(builders.hosts(2)))
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_waits_until_its_owner_is_below_the_limit(manager, in_force):
     manager.enrol(4)
     in_force(limit('resources', 2))
@@ -236,6 +237,7 @@ def test_a_lease_that_can_never_be_within_a_limit_does_not_wait(manager, in_forc
     assert refused(manager.create, waiting(builders.hosts(3), dry_run=True))
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_is_given_up_if_a_new_limit_excludes_it(manager, in_force):
     manager.enrol(4)
     manager.book(builders.hosts(4), end=builders.at(2))
@@ -384,6 +386,7 @@ def test_the_latest_end_is_the_one_that_the_limits_allow(manager, in_force):
     manager.change(lease, end=latest.end)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_above_a_limit_does_not_hold_up_the_wait_queue(manager, in_force):
     manager.enrol(2)
     in_force(limit('resources', 1))
@@ -397,6 +400,7 @@ def test_a_waiting_lease_above_a_limit_does_not_hold_up_the_wait_queue(manager, 
     assert manager.lease(behind).state == lifecycle.ACTIVE
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_waiting_lease_obeys_only_limits_of_resources_that_it_may_get(manager, in_force):
     [host] = manager.enrol(1, gpu='none')
     manager.book(end=builders.at(0.25))

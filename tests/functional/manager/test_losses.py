@@ -123,6 +123,7 @@ def test_every_type_is_a_case(manager):
     assert set(CASES) >= set(manager.core.registry.plugins)
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('resource_type', sorted(CASES))
 def test_a_dry_run_lists_exactly_what_the_deletion_deletes(manager, resource_type):
     manager.enrol(4)
@@ -171,6 +172,7 @@ def test_fewer_addresses_name_those_that_are_deleted(manager):
     assert deletes(manager, lambda: manager.change(lease, **change)) == lost(losses)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_swap_names_the_servers_on_the_host_that_leaves(manager):
     manager.enrol(4)
     lease = booted(manager, settled(manager, builders.hosts(2)))

@@ -142,6 +142,7 @@ def _watched(manager, until, servers):
         assert set(servers) - there <= set(_imaged(manager))
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('leave', [
     pytest.param(_end, marks=pytest.mark.proof), builders.Manager.delete,
     pytest.param(_run_out, marks=pytest.mark.proof)])
@@ -177,6 +178,7 @@ def _swap(manager, lease):
                                  _host_of_the_server(manager, lease), _metal(lease).id)
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('change', [_shrink, _swap])
 @pytest.mark.parametrize('more', [(), (_hinted(),)])
 def test_no_server_disappears_by_a_change_before_its_image_is_active(slow, more, change):
@@ -209,6 +211,7 @@ def test_images_made_before_the_end_serve_the_stack_too(slow):
     assert [each['server_id'] for each in slow.cloud.images()] == [*servers]
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('fault', [
     'lost', *(pytest.param(each, marks=pytest.mark.proof) for each in ('refused', 'stuck'))])
 def test_a_stack_stays_while_its_server_has_no_image(slow, fault):
@@ -241,6 +244,7 @@ def test_a_stack_is_deleted_without_images_if_the_lease_says_so(slow):
     assert acts.is_clean(slow, 6)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_stack_whose_hosts_ask_for_no_images_ends_at_once(slow):
     lease = _running(slow, _hosts(before_end=''), _hinted())
     slow.expect(lease, lifecycle.TERMINATED, END + minutes(5))

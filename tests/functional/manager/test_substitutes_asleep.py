@@ -37,6 +37,7 @@ def _stray(manager, host):
     manager.cloud.boot('others', 'stray', host=host.name, forced=True)
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('rest', [_fall, _sleep])
 @pytest.mark.parametrize('spoil', [_sick, _stray])
 def test_a_lease_waits_for_a_substitute_that_sleeps(manager, keeping, spoil, rest):
@@ -67,6 +68,7 @@ def test_a_host_that_a_lease_gets_while_it_falls_asleep_is_not_switched_off(mana
     assert (keeping.states()[second.id], keeping.switched) == (sleep.AWAKE, [])
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_start_that_waits_for_a_sleeping_host_does_not_search_better_ones(
         manager, keeping, caplog):
     first, second = manager.enrol(2)

@@ -111,6 +111,7 @@ def test_a_start_that_cannot_look_is_tried_again(manager):
     assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
 
 
+@pytest.mark.usefixtures('rare_polls')
 def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager):
     first, second = manager.enrol(2)
     lease = manager.book(**LATER)

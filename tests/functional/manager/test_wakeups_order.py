@@ -19,6 +19,7 @@ def watched(database):
     found.dispose()
 
 
+@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize(('seed', 'waiting', 'managers'), [
     pytest.param(1, 50, 2, marks=pytest.mark.proof), (2, 12, 1)])
 def test_they_are_served_in_order_and_none_starves(conf, watched, seed, waiting, managers):
