@@ -21,6 +21,8 @@ def set_values(connection, pool, resource_id, values, now, fact=False):
     :param values: {name: text, or None to remove the value}; names new to the pool are added to it.
     :param fact: whether the properties are facts.
     """
+    if not values:
+        return
     ids = _property_ids(connection, pool, values, now, fact)
     connection.execute(sa.delete(VALUES).where(VALUES.c.resource_id == resource_id,
                                                VALUES.c.property_id.in_(list(ids.values()))))
@@ -110,7 +112,11 @@ def _property_ids(connection, pool, names_wanted, now, fact):
             sa.select(PROPERTIES.c.name, PROPERTIES.c.id)
             .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
         return {name: property_id for name, property_id in rows}
-    for name in sorted(set(names_wanted) - set(stored())):
+    known = stored()
+    missing = sorted(set(names_wanted) - set(known))
+    if not missing:
+        return known
+    for name in missing:
         # Another transaction may add the same name. The later one waits, and then reads its row.
         with contextlib.suppress(db_exc.DBDuplicateEntry), connection.begin_nested():
             connection.execute(sa.insert(PROPERTIES).values(
