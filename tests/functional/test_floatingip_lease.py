@@ -133,7 +133,6 @@ def test_an_address_that_an_administrator_took_is_replaced(manager):
     assert scene.there(manager) == {210: 'admin'}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_named_address_that_is_taken_fails_the_start_and_says_so(manager):
     lease = scene.leased(manager, 1, ['172.24.4.210'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.210', 'admin')

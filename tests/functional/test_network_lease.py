@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from support import builders
 from support import cloud_points
+from support import thinning
 
 from climate import errors
 from climate.cloud.simulated import neutron
@@ -306,8 +307,9 @@ def test_a_start_that_breaks_off_is_completed_and_makes_nothing_twice(manager, c
     nothing_left(manager)
 
 
-@pytest.mark.parametrize('call', ['networks', 'routers', 'ports', 'trunks', 'remove_interface',
-                                  'delete_router', 'delete_network'])
+@pytest.mark.parametrize('call', thinning.few([
+    'networks', 'routers', 'ports', 'trunks', 'remove_interface', 'delete_router',
+    'delete_network'], 3))
 def test_neutron_is_down_for_a_moment_at_the_end(manager, call):
     lease, _ = running(manager, **WITH_ROUTER)
     manager.cloud.fail(f'neutron.{call}', 4,
@@ -428,7 +430,7 @@ def test_the_option_says_what_happens_at_the_end(conf, manager):
     assert leased(manager).reservations[0].request['on_end'] == 'wait'
 
 
-@pytest.mark.parametrize('request_, field', [
+@pytest.mark.parametrize('request_, field', thinning.few([
     ({'subnet': 'here'}, 'subnet'), ({'subnet': '10.42.0.1/24'}, 'subnet'),
     ({'subnet': '10.42.0.0/31'}, 'subnet'), ({'subnet': '0.0.0.0/0'}, 'subnet'),
     ({'subnet': '224.0.0.0/24'}, 'subnet'), ({'subnet': '127.0.0.0/8'}, 'subnet'),
@@ -441,7 +443,7 @@ def test_the_option_says_what_happens_at_the_end(conf, manager):
     ({'required_segment': 'physnet1:vlan:0'}, 'required_segment'),
     ({'required_segment': 'physnet1:vxlan:7'}, 'required_segment'),
     ({'required_segment': 'physnet1:vlan:3000-3001'}, 'required_segment'),
-    ({'network_name': ''}, 'network_name')])
+    ({'network_name': ''}, 'network_name')], 9))
 def test_bad_requests_name_their_field(manager, request_, field):
     with pytest.raises(errors.BadRequest) as refused:
         leased(manager, **request_)

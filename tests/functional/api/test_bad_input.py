@@ -23,7 +23,7 @@ def refused(api, manager):
     return try_it
 
 
-@pytest.mark.parametrize(('raw', 'told'), [
+@pytest.mark.parametrize(('raw', 'told'), thinning.few([
     (b'', 'not JSON'), (b'{', 'not JSON'), (b'[]', 'JSON object'), (b'"x"', 'JSON object'),
     (b'null', 'JSON object'), (b'{"name": NaN}', 'NaN'), (b'{"name": -Infinity}', 'Infinity'),
     (b'{"name": 1e999}', '1e999'), (b'{"name": %s}' % (b'9' * 5000), 'digits'),
@@ -32,7 +32,7 @@ def refused(api, manager):
     (b'{"a":' * 100000, 'not JSON'), (b'{"name": "\\ud800"}', 'U+D800'),
     (b'{"name": "a", "name": "b"}', 'the key "name" is given twice'),
     (b'{"a": [{"\\u0007": 1, "b": 2, "\\u0007": 1}]}', 'the key "\\u0007" is given twice'),
-    (b'{"\\u0007": 1}', 'U+0007'), (b'{"a": ["\\u0000"]}', 'U+0000')],
+    (b'{"\\u0007": 1}', 'U+0007'), (b'{"a": ["\\u0000"]}', 'U+0000')], 8),
     ids=lambda value: repr(value[:12]))
 def test_a_body_that_is_no_json_object_is_refused(api, raw, told):
     for version, path in (('1.0', '/v1/leases'), ('1.1', '/v1/leases'), ('1.1', '/v1/os-hosts')):

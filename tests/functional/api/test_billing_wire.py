@@ -274,14 +274,14 @@ def test_amounts_below_zero_stay_numbers_in_csv(api, manager):
     assert float(amounts[-1]) < 0
 
 
-@pytest.mark.parametrize('path', [
+@pytest.mark.parametrize('path', thinning.few([
     '/v1/statements/2030-13', '/v1/statements/may', '/v1/statements?month=2030-5',
     '/v1/statements?colour=red', '/v1/statements?format=xml', '/v1/statements?limit=-1',
     '/v1/statements?marker=x', '/v1/statements/2030-05?marker=a/b',
     '/v1/statements?month=2030-05&month=2030-06', '/v1/statements?month=1930-05',
     '/v1/statements?month=2030-05/2130-05', '/v1/statements?start=2030-05-01&end=2130-05-01',
     '/v1/statements?lease_id=%00', '/v1/statements?limit=0', '/v1/statements/2030-05?month=2030-06',
-    '/v1/statements?lease_id=' + 'x' * 37, '/v1/statements?group_by=project'])
+    '/v1/statements?lease_id=' + 'x' * 37, '/v1/statements?group_by=project'], 8))
 def test_a_bad_question_for_statements_is_refused(api, path):
     assert api.get(path, version=V).status_int == 400
 

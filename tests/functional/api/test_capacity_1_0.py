@@ -79,17 +79,17 @@ def test_a_value_that_cannot_be_meant_is_refused_by_its_field(
     assert api.get('/v1/leases').json['leases'] == []
 
 
-@pytest.mark.parametrize(('field', 'value'), [
+@pytest.mark.parametrize(('field', 'value'), thinning.few([
     ('vcpus', 0), ('vcpus', 10 ** 12), ('vcpus', ''), ('memory_mb', -1), ('disk_gb', -1),
-    ('disk_gb', 'x'), ('resource_properties', '['), ('resource_properties', 8)], ids=repr)
+    ('disk_gb', 'x'), ('resource_properties', '['), ('resource_properties', 8)], 4), ids=repr)
 def test_a_size_that_cannot_be_meant_is_refused_by_its_field(create, field, value):
     answer = create(SIZED, **{field: value})
     assert answer.status_int == 400
     assert field in answer.json['error_message'] or 'Criteria' in answer.json['error_message']
 
 
-@pytest.mark.parametrize('value', [
-    'unheard-of', '', None, '..', '../servers/detail', 'a/b', 'x' * 300, '?', [], {}, True, 99],
+@pytest.mark.parametrize('value', thinning.few([
+    'unheard-of', '', None, '..', '../servers/detail', 'a/b', 'x' * 300, '?', [], {}, True, 99], 4),
     ids=lambda value: repr(value)[:12])
 def test_a_flavor_that_is_not_there_is_refused_by_its_field(create, value):
     answer = create(FLAVORED, flavor_id=value)

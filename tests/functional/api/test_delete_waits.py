@@ -132,7 +132,6 @@ def test_deletes_of_many_leases_of_one_project_leave_waits_and_slots_to_others(
     assert {each.result() for each in [*answers, theirs]} == {204}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_whose_deletion_was_given_up_is_waited_for_again(
         application, running, manager, watched):
     [lease] = running(1)

@@ -2,6 +2,7 @@
 """Conditional requests: 304 while nothing changes, at the cost of one statement."""
 import pytest
 from support import builders
+from support import thinning
 
 from climate import errors
 
@@ -103,8 +104,9 @@ def test_an_answer_that_grows_with_time_has_no_etag(api, manager, path):
     assert 'ETag' not in first(api, path).headers
 
 
-@pytest.mark.parametrize('tag', ['"', '*', '"1"', '"9-9-x"', '"99999999999-0-' + 32 * '0' + '"',
-                                 'W/"a", "b"', '"' + 40 * '9' + '-0-' + 32 * 'a' + '"'])
+@pytest.mark.parametrize('tag', thinning.few([
+    '"', '*', '"1"', '"9-9-x"', '"99999999999-0-' + 32 * '0' + '"', 'W/"a", "b"',
+    '"' + 40 * '9' + '-0-' + 32 * 'a' + '"'], 3))
 def test_a_foreign_etag_is_no_match(api, manager, tag):
     manager.enrol(1)
     assert api.get(SPAN, headers={'If-None-Match': tag}, version='1.1').status_int == 200

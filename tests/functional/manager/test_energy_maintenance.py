@@ -40,7 +40,6 @@ def test_a_maintenance_neither_wakes_hosts_nor_lets_them_fall_asleep(conf, manag
     assert keeping.states() == {host.id: sleep.ASLEEP for host in (asleep, awake)}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -86,7 +85,6 @@ def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manag
     assert keeping.compute(host).enabled
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_host_whose_waking_a_maintenance_holds_up_is_woken_by_hand(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -143,7 +141,6 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
     assert keeping.compute(host).enabled
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -165,7 +162,6 @@ def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_the_end_of_a_window_keeps_hosts_of_another_one_closed(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -205,7 +201,6 @@ def _boots_yet(keeping, host):
     return keeping.states() == {host.id: sleep.WAKING}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_host_gets_its_whole_wake_time_after_two_windows_that_end_at_once(
         manager, keeping, held_up):
     for moment in (hours(2), hours(4)):
@@ -215,7 +210,6 @@ def test_a_host_gets_its_whole_wake_time_after_two_windows_that_end_at_once(
     assert _boots_yet(keeping, held_up)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_host_gets_its_whole_wake_time_after_a_window_without_managers(manager, keeping, held_up):
     manager.clock.now = NOON + hours(4)
     assert _boots_yet(keeping, held_up)
@@ -242,7 +236,6 @@ def test_a_host_gets_its_whole_wake_time_after_a_nested_window(manager, keeping)
     assert _boots_yet(keeping, host)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_host_in_the_queue_of_switches_is_not_switched_when_its_window_has_begun(
         conf, manager, keeping):
     conf.set_override('at_once', 1, group='energy')

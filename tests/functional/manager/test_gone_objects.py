@@ -4,6 +4,7 @@ import acts
 import gone_world
 import pytest
 from support import builders
+from support import thinning
 import test_outages
 
 from climate.domain import lifecycle
@@ -150,8 +151,8 @@ def test_nodes_end_with_their_lease_if_no_service_knows_them_any_more(manager, f
     assert 'delete server' in acts.history(manager, lease)
 
 
-@pytest.mark.parametrize('form', [
-    'physical:host', 'virtual:instance', 'flavor:instance', *NODES])
+@pytest.mark.parametrize('form', thinning.few([
+    'physical:host', 'virtual:instance', 'flavor:instance', *NODES], 3))
 def test_an_aggregate_that_was_renamed_is_reported_and_ends_with_its_lease(manager, form):
     lease = gone_world.running(manager, form)
     [reservation] = lease.reservations
@@ -220,7 +221,7 @@ def _swap(manager, lease):
 
 @pytest.mark.parametrize('table', ['aggregates', 'aggregate_hosts'])
 @pytest.mark.parametrize('change', [_shrink, _swap])
-@pytest.mark.parametrize('zone', ['where_none', 'never'])
+@pytest.mark.parametrize('zone', thinning.few(['where_none', 'never'], 1))
 def test_a_host_that_a_change_takes_out_of_a_lease_is_free_though_its_aggregate_is_gone(
         manager, change, table, zone):
     manager.core.conf.set_override('reservation_zone', zone, group='nova')

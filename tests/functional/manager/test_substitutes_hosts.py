@@ -3,6 +3,7 @@
 import acts
 import pytest
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.domain import event_kinds
@@ -46,7 +47,7 @@ def test_a_substitute_is_taken_where_there_is_one(manager, spoil, _words, reques
     assert 'substitute' in acts.history(manager, lease)
 
 
-@pytest.mark.parametrize('request_of', REQUESTS)
+@pytest.mark.parametrize('request_of', thinning.few(REQUESTS, 1))
 @pytest.mark.parametrize(('spoil', 'words'), WAYS)
 def test_without_one_the_error_names_the_host_and_it_is_healed_when_it_is_back(
         manager, spoil, words, request_of):

@@ -6,6 +6,7 @@ import acts
 import pytest
 import stacks
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.db import tables
@@ -60,7 +61,7 @@ def test_trust_required_demands_a_trust_of_each_lease(enrolled, case):
     assert _make(enrolled, *case).trust_id is not None
 
 
-@pytest.mark.parametrize('case', WITH.values(), ids=WITH)
+@pytest.mark.parametrize('case', thinning.few(WITH.values(), 4, is_tuple=True), ids=WITH)
 def test_a_lease_that_acts_as_its_owner_has_a_trust(enrolled, case):
     resource_type, request, needed = case
     lease = _make(enrolled, resource_type, request)

@@ -11,6 +11,7 @@ import threading
 import pytest
 from support import credits_server
 from support import loopback
+from support import thinning
 
 from climate import enforcement
 from climate import errors
@@ -213,7 +214,7 @@ def _drip_a_refusal(handler):
         handler.wfile.write(b'{')
 
 
-@pytest.mark.parametrize(('answer', 'reason'), [
+@pytest.mark.parametrize(('answer', 'reason'), thinning.few([
     (lambda handler: handler.send_answer(200, b'{}'), 'answered with 200'),
     (lambda handler: handler.send_answer(302, Location='http://127.0.0.1/other'), 'Redirects'),
     (lambda handler: handler.send_answer(403, b'x' * 10_000_000), 'more than 65536 bytes'),
@@ -224,7 +225,7 @@ def _drip_a_refusal(handler):
     (lambda handler: None, 'RemoteDisconnected'),
     *(pytest.param(answer, 'longer than [enforcement] timeout_seconds', marks=pytest.mark.proof)
       for answer in (_after_silence, _drip, _drip_a_refusal)),
-])
+], 4))
 def test_an_answer_that_is_neither_yes_nor_no_counts_as_none(answer, reason, conf, service):
     service.answer = answer
     with pytest.raises(errors.EnforcementUnavailable) as caught:

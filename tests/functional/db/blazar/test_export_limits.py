@@ -69,7 +69,7 @@ def test_a_lease_whose_action_is_not_finished_is_left_out(blazar, manager, expor
 def test_a_lease_in_error_is_exported_so_that_blazar_ends_it(blazar, manager, export):
     booked = manager.create(blazar_leases.later(builders.hosts(4)))
     manager.cloud.remove_host('compute4')
-    manager.run_until(blazar_leases.LATER + builders.minutes(30))
+    manager.run_until(blazar_leases.LATER + builders.minutes(3))
     assert manager.lease(booked).state == 'ERROR'
     export()
     rows = blazar.of_lease(booked.id)

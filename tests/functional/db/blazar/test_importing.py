@@ -4,6 +4,7 @@ import datetime
 
 import pytest
 from support import builders
+from support import thinning
 
 from climate.db import resources
 from climate.db import tables
@@ -216,7 +217,7 @@ class Dying:
 
 
 # Six resources and fifteen leases, in transactions of four.
-@pytest.mark.parametrize('commit', range(6))
+@pytest.mark.parametrize('commit', thinning.few(range(6), 3))
 def test_an_import_that_was_killed_is_completed_by_the_next(manager, imported, commit):
     with pytest.raises(Killed):
         imported(Dying(manager.database, commit), at_once=4)
