@@ -90,7 +90,6 @@ def test_a_floating_ip_of_the_users_own_stays_whatever_is_written_on_it(manager)
     assert drifts(manager) == {}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_floating_ip_that_an_administrator_gave_to_the_project_stays(manager):
     lease = scene.leased(manager, 1, ['172.24.4.211'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.211', 'demo')

@@ -196,7 +196,6 @@ def test_a_dead_trust_keeps_a_bare_network_neither_from_starting_nor_from_ending
     nothing_left(manager)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_trust_that_dies_before_the_subnet_is_made_leaves_nothing(manager):
     lease = leased(manager, start=1, **WITH_ROUTER)
     manager.cloud.delete_trustor('demo')
@@ -233,7 +232,6 @@ def test_a_segment_that_an_administrator_took_is_replaced_and_not_touched(manage
     assert numbers(manager) == {3000: 'admin', 3001: 'admin'}
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_network_of_the_same_project_on_the_segment_is_not_taken_for_that_of_the_lease(manager):
     mine = manager.cloud.network.take_segment(('physnet1', 'vlan', 3001), 'demo')
     lease = leased(manager, required_segment='physnet1:vlan:3001')
@@ -265,7 +263,6 @@ def test_the_id_of_a_lease_that_a_user_writes_on_a_router_is_no_trace_and_breaks
     assert comparison.Auditor(manager.core).compare() == []
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])
 def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made_and_before_it_starts(
         manager, name):

@@ -31,7 +31,6 @@ def _with_a_slow_leftover(manager, cloud):
     return lease, leaving
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.acquired(manager, lease, within=60)
