@@ -43,6 +43,7 @@ ROOMS = (
     ('idle',),
     ('usage',),
     ('leases',),
+    ('shares',),
     ('acquisition',),
     ('clearing',),
     ('pools',),
@@ -377,7 +378,8 @@ NOUNS = {
     'allocations': 'LDM', 'audit': 'APLM', 'availability': 'APL', 'energy': 'APLM', 'hosts': 'PL',
     'leases': 'APLDTRM', 'limit_books': 'APLD', 'maintenances': 'APLDTM', 'offers': 'APLDRM',
     'plans': 'APL', 'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR',
-    'resources': 'APLDTRM', 'servers': 'APL', 'services': 'APL', 'statements': 'APLT',
+    'resources': 'APLDTRM', 'servers': 'APL', 'services': 'APL',
+    'shares': 'APLDTM', 'statements': 'APLT',
     'subscriptions': 'APLDTM', 'timeline': 'APM', 'usage': 'APLTM',
 }
 

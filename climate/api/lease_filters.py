@@ -38,7 +38,8 @@ def query(req, parts, caller, limit, marker):
         deleted=queries.flag(req, 'deleted'), idle=queries.flag(req, 'idle'),
         sort=_sort(given.get('sort', 'created_at')), limit=limit, marker=marker,
         most_bytes=parts.conf.api.max_page_bytes)
-    return _of_resource(_of_projects(query, req, parts, caller), parts, caller, given)
+    return _of_resource(_with_shares(_of_projects(query, req, parts, caller), caller),
+                        parts, caller, given)
 
 
 def query_1_0(req, parts, caller):
@@ -59,9 +60,19 @@ def query_1_0(req, parts, caller):
     elif project_id is None and not parts.policy.allows(caller, rules.ALL_PROJECTS):
         project_id = caller.project_id
     limit, marker = queries.page(req, parts.conf.api.max_limit)
-    return records.LeaseQuery(
+    return _with_shares(records.LeaseQuery(
         project_id=project_id, status=_status(given), name=given.get('lease_name'),
-        limit=limit if 'limit' in given else None, marker=marker)
+        limit=limit if 'limit' in given else None, marker=marker), caller)
+
+
+def _with_shares(query, caller):
+    """Return a LeaseQuery that also selects the leases that are shared with the caller.
+
+    A list of the leases of another project has none of them.
+    """
+    if query.project_id != caller.project_id or not caller.project_id:
+        return query
+    return dataclasses.replace(query, receiver=(caller.project_id, caller.user_id))
 
 
 def _of_projects(query, req, parts, caller):

@@ -7,6 +7,7 @@ from climate import moments
 from climate.api import owner_or_operator_text
 from climate.api import price_view
 from climate.api import rest_1_0
+from climate.api import share_view
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
@@ -14,6 +15,7 @@ from climate.domain import lease_1_0
 from climate.domain import lease_actions
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import shares
 from climate.domain import status_words
 from climate.domain.clearing import plans
 
@@ -26,12 +28,17 @@ class Permissions:
     :ivar texts: the operators' version of texts.
     :ivar actions: the ``lease_actions`` that policy allows.
     :ivar names: the names of the owner and of the project.
+    :ivar share: the Share by which the caller sees the lease, or None.
+    :ivar is_receiver: whether the caller sees the lease only by a share, so that the private data
+        of the owner are hidden.
     """
 
     moves: bool = False
     texts: bool = False
     actions: tuple = ()
     names: bool = False
+    share: shares.Share | None = None
+    is_receiver: bool = False
 
 
 class Views:
@@ -83,7 +90,9 @@ class Views:
             'actions': [action for action in lease_actions.possible(lease, now)
                         if action in permissions.actions],
             'degraded': lease.degraded,
-            'has_trust': lease.trust_id is not None, 'start': times.shown(lease.start),
+            'has_trust': None if permissions.is_receiver else lease.trust_id is not None,
+            **share_view.of_lease(lease, permissions.share, permissions.is_receiver, now),
+            'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
@@ -97,7 +106,7 @@ class Views:
                         'status': event.status.lower()}
                        for event in lease.events
                        if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
-            **price_view.price(lease.price),
+            **price_view.price(None if permissions.is_receiver else lease.price),
         }
 
     def _own_fields(self, reservation, form):

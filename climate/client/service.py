@@ -21,6 +21,7 @@ from climate.client import price_books
 from climate.client import resources
 from climate.client import servers
 from climate.client import services
+from climate.client import shares
 from climate.client import statements
 from climate.client import subscriptions
 from climate.client import usage
@@ -70,6 +71,7 @@ class Client:
         self.plans = plans.Plans(self.http)
         self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
+        self.shares = shares.Shares(self.http)
         self.price_books = price_books.PriceBooks(self.http)
         self.limit_books = limit_books.LimitBooks(self.http)
         self.statements = statements.Statements(self.http)

@@ -133,6 +133,14 @@ class RealKeystone(base.Keystone):
         # Keystone lists no roles that an identity provider gives by its groups.
         return None if user.get('federated') else False
 
+    def identities(self, kind, name_or_id):
+        try:
+            shown = [self._read(kind, name_or_id)]
+        except keystone_errors.NotFound:
+            shown = self._adapter.get(f'/{kind}s', params={'name': name_or_id}).json()[f'{kind}s']
+        return [models.KeystoneIdentity(each['id'], each['name'], self._is_enabled(each))
+                for each in shown]
+
     def project_limits(self, project_id):
         # The import takes a second, so it waits until unified limits are used.
         return importlib.import_module('climate.cloud.unified_limits').of_project(project_id)

@@ -46,6 +46,18 @@ class ComputeService:
 
 
 @dataclasses.dataclass(frozen=True)
+class KeystoneIdentity:
+    """A user or a project of Keystone.
+
+    :ivar enabled: whether it, and its domain, are enabled.
+    """
+
+    id: str
+    name: str
+    enabled: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Server:
     """An instance.
 

@@ -26,6 +26,7 @@ from climate.conf import mail
 from climate.conf import manager
 from climate.conf import notifications
 from climate.conf import services
+from climate.conf import shares
 from climate.conf import webhook
 
 LOG = log.getLogger(__name__)
@@ -42,7 +43,8 @@ DEFAULT = [
                      'load, the daemon names it and stops.'),
 ]
 GROUPS = (
-    api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, energy.GROUP, billing.GROUP,
+    api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, shares.GROUP, energy.GROUP,
+    billing.GROUP,
     enforcement.GROUP,
     limits.GROUP,
     forecast.GROUP, notifications.GROUP, mail.GROUP, webhook.GROUP, console.GROUP, cloud.GROUP,

@@ -6,6 +6,7 @@ from climate import errors
 from climate.db import leases
 from climate.db import owner_names
 from climate.db import pages
+from climate.db import shares
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import status_words
@@ -30,7 +31,8 @@ def find(connection, query, now):
 
     :raises LeaseNotFound: the marker is not the id of a lease.
     """
-    statement = _paged(connection, query, list(_conditions(query, now)))
+    visible = _visible(connection, query, now)
+    statement = _paged(connection, query, visible, [*visible, *_conditions(query, now)])
     rows, end = pages.read(connection, statement, _SIZE, query.most_bytes)
     return leases.whole(connection, rows, shown=True) + end
 
@@ -41,12 +43,21 @@ def has_resource(connection, name):
         sa.select(RESOURCES.c.id).where(RESOURCES.c.name == name).limit(1)).first() is not None
 
 
+def _visible(connection, query, now):
+    """Return the conditions that the project owns a lease, or that it is shared with the caller."""
+    if query.project_id is None:
+        return []
+    own = LEASES.c.project_id == query.project_id
+    # Most callers have no shares, so that an index on the project has the order of their leases.
+    if query.receiver is None or not shares.any_for(connection, query.receiver, now):
+        return [own]
+    return [sa.or_(own, LEASES.c.id.in_(shares.leases_for(query.receiver, now)))]
+
+
 def _conditions(query, now):
     columns = LEASES.c
     if not query.deleted:
         yield columns.deleted_at.is_(None)
-    if query.project_id is not None:
-        yield columns.project_id == query.project_id
     if query.name is not None:
         # The length is compared too, because MariaDB's = ignores spaces at the end.
         yield columns.name == query.name
@@ -138,8 +149,11 @@ def _sort_key(name, query):
     return columns[name]
 
 
-def _paged(connection, query, conditions):
-    """Return the statement that reads the page of a query of the leases that meet conditions."""
+def _paged(connection, query, visible, conditions):
+    """Return the statement that reads the page of a query of the leases that meet conditions.
+
+    :param visible: the conditions that the caller may see a lease, for the marker.
+    """
     # The id makes the order total, so that a marker names exactly one position. It has the
     # direction of the last key, so that an index can be read backwards.
     keys = [(_sort_key(name, query), up) for name, up in query.sort]
@@ -149,7 +163,7 @@ def _paged(connection, query, conditions):
     first = [] if query.deleted else [(LEASES.c.deleted_at, keys[0][1])]
     order = [key.asc() if up else key.desc() for key, up in first + keys]
     if query.marker is not None:
-        conditions += _beyond(connection, query, keys)
+        conditions += _beyond(connection, query, keys, visible)
     if query.limit is None:
         return leases.SELECT.where(*conditions).order_by(*order)
     # Only ids are sorted. SQLite would compute and sort the columns of all leases that meet the
@@ -158,16 +172,14 @@ def _paged(connection, query, conditions):
     return leases.SELECT.join(page, page.c.id == LEASES.c.id).order_by(*order)
 
 
-def _beyond(connection, query, keys):
+def _beyond(connection, query, keys, visible):
     """Return the conditions that a lease comes after the marker of a query.
 
     :raises LeaseNotFound: the marker is not the id of a lease.
     """
     marker = connection.execute(
         sa.select(*(key for key, _ in keys)).where(
-            LEASES.c.id == query.marker,
-            *([LEASES.c.project_id == query.project_id] if query.project_id else []))
-    ).one_or_none()
+            LEASES.c.id == query.marker, *visible)).one_or_none()
     if marker is None:
         raise errors.LeaseNotFound(lease_id=query.marker)
     beyond, same = [], []

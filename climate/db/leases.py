@@ -8,6 +8,7 @@ from climate.db import by_keys
 from climate.db import engine
 from climate.db import events
 from climate.db import reservations
+from climate.db import shares
 from climate.db import tables
 from climate.domain import acquire
 from climate.domain import lifecycle
@@ -16,7 +17,7 @@ from climate.domain import texts
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
-                          'price', 'losses', 'late_cancel', 'user_name', 'project_name')
+                          'price', 'losses', 'late_cancel', 'user_name', 'project_name', 'shares')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)
@@ -175,7 +176,9 @@ def whole(connection, rows, shown=False):
     # Only leases of these types have an acquisition that is shown.
     lease_acquisitions = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
+    lease_shares = shares.of_leases(connection, [row.id for row in rows if row.shared])
     return [records.Lease(*row, reservations=lease_reservations.get(row.id, ()),
                           events=lease_events.get(row.id, ()),
-                          acquisition=lease_acquisitions.get(row.id))
+                          acquisition=lease_acquisitions.get(row.id),
+                          shares=lease_shares.get(row.id, ()))
             for row in rows]

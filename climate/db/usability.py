@@ -23,7 +23,7 @@ def get(connection, reservation_id):
         sa.select(RESERVATIONS.c.id, RESERVATIONS.c.lease_id, LEASES.c.project_id,
                   LEASES.c.start, LEASES.c.end, LEASES.c.state, LEASES.c.task,
                   RESERVATIONS.c.state.label('reservation_state'), RESERVATIONS.c.resource_type,
-                  LEASES.c.deleted_at)
+                  LEASES.c.deleted_at, LEASES.c.shared)
         .join_from(RESERVATIONS, LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
         .where(RESERVATIONS.c.id == reservation_id)).one_or_none()
     if row is None:

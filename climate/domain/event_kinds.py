@@ -25,6 +25,7 @@ HEAL = 'heal_lease'
 RECLAIM = 'reclaim_lease'
 WAKE = 'wake_lease'
 EXTEND = 'extend_lease'
+SHARE = 'share_lease'
 
 
 class Until(enum.Enum):
@@ -165,6 +166,10 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
         given_up=AfterLastTry.HEALED),
+    EventKind(
+        SHARE, 'Applies the shares of the lease: who may use its resources, and which servers of '
+        'former guests go.', states=_ALL_STATES - {lifecycle.TERMINATED}, in_history=False,
+        moves_cloud=True, given_up=AfterLastTry.GOES_ON),
     EventKind(
         RECLAIM, 'Reclaims an idle lease, or a part of it, unless it is in use.',
         task='reclaim', gives_way=True, states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}),

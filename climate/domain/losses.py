@@ -6,6 +6,8 @@ import datetime
 
 #: The fates of an object. A detached port stays usable in no network, so it counts as deleted.
 DELETED, SUSPENDED, SHELVED = 'deleted', 'suspended', 'shelved'
+#: Further fates of servers of another project, when its share of a lease is withdrawn.
+STOPPED, KEPT = 'stopped', 'kept'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +18,7 @@ class Loss:
         "router", "port" or "trunk"; types of other vendors may have other kinds.
     :ivar name: the name of the object; of a floating IP its address; '' if it has none.
     :ivar project_id: the project that owns the object.
-    :ivar fate: what happens to it: DELETED, SUSPENDED or SHELVED.
+    :ivar fate: what happens to it: one of the fates above.
     :ivar saved: whether an image of it is made first.
     :ivar resource: the name of the resource that has it, such as a host; None: none, or not known.
     :ivar at: the moment at which it is lost; None: at once.

@@ -21,6 +21,7 @@ LIMITS = 'limits'
 MOVED = 'moved'
 SICK = 'sick'
 MAINTENANCE = 'maintenance'
+SHARING = 'sharing'
 CHANGE = 'change'
 NOTIFY = 'notify'
 BEFORE_END = 'before_end'
@@ -112,6 +113,12 @@ KINDS = {kind.name: kind for kind in (
         'resources fit.', 'Lease {name}: some of its resources have maintenance',
         {'lease.maintenance': EventRule()}, usual=True),
     NotificationKind(
+        SHARING, 'A lease was shared with another project or user, or a share was withdrawn, has '
+        'ended or was left. Both projects are notified.', 'Lease {name} is shared',
+        {'lease.shared': EventRule(),
+         'lease.share_withdrawn': EventRule('A share of lease {name} has ended'),
+         'lease.share_left': EventRule('Others have left lease {name}')}, usual=True),
+    NotificationKind(
         CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
         {'lease.create': EventRule('Lease {name} was created'), 'lease.update': EventRule(),
          'lease.delete': EventRule('Lease {name} was deleted')}),
@@ -156,7 +163,8 @@ def headline(name: str, content: Mapping[str, Any]) -> str:
     rule = kind.event_types.get(content.get('event_type') or '', EventRule())
     lease, details = content.get('lease') or {}, content.get('details') or {}
     return (rule.headline or kind.headline).format(
-        name=lease.get('name', ''), count=len(details.get('leases', ())))
+        name=lease.get('name') or details.get('lease_name', ''),
+        count=len(details.get('leases', ())))
 
 
 def _counts(rule: EventRule, payload: Mapping[str, Any], at: datetime.datetime) -> bool:

@@ -19,6 +19,8 @@ class UsabilityFacts:
 
     :ivar healing: whether the start or change of a lease in error is tried again.
     :ivar deleting: whether the deletion of a lease in error was ordered.
+    :ivar shared: whether the lease was ever shared.
+    :ivar guests: the other projects that may use the reservation by shares.
     """
 
     id: str
@@ -33,6 +35,8 @@ class UsabilityFacts:
     deleted_at: records.Moment | None
     healing: bool = False
     deleting: bool = False
+    shared: bool = False
+    guests: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +76,7 @@ def judge(facts: UsabilityFacts, project_id: str, now: records.Moment,
         because the start places servers there.
     """
     unusable = _why_unusable(facts, now, usable_in_start)
-    foreign = facts.project_id != project_id
+    foreign = facts.project_id != project_id and project_id not in facts.guests
     reason = unusable or ('It belongs to another project.' if foreign else None)
     return Usability(id=facts.id, lease_id=facts.lease_id, project_id=facts.project_id,
                      active=unusable is None, usable=reason is None, reason=reason)

@@ -19,6 +19,7 @@
         EnforcementRefused                 the service that allows leases refuses this one
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
+        ShareNotFound
         PriceBookNotFound StatementNotFound LimitBookNotFound
         SubscriptionNotFound CalendarNotFound
         MaintenanceNotFound                the maintenance does not exist, or it is over
@@ -39,6 +40,8 @@
         PriceBookOverlaps LimitBookOverlaps  another version is valid from the same moment
         SubscriptionOff                    the subscription is switched off
         TooManySwaps                       too many swaps of resources that seem to work
+        AlreadyShared                      the project or user has a share of the lease already
+        ShareRefused TooManyShares
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413

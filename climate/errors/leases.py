@@ -49,6 +49,29 @@ class TargetGone(base.BeginsWithNoun, base.NotFound):
     template = '{kind} {target_id} was not found.'
 
 
+class ShareNotFound(base.NotFound):
+    code = 'share_not_found'
+    template = ('Share {share_id} of lease {lease_id} was not found: it was withdrawn, or it '
+                'ended. List the shares of the lease.')
+
+
+class AlreadyShared(base.Conflict):
+    code = 'already_shared'
+    template = ('Lease {lease_id} is shared with {receiver} already, as {role}: withdraw share '
+                '{share_id} first to change it.')
+
+
+class ShareRefused(base.Conflict):
+    code = 'share_refused'
+    template = 'Lease {lease_id} is over, or is being deleted, so it cannot be shared.'
+
+
+class TooManyShares(base.Conflict):
+    code = 'too_many_shares'
+    template = ('Lease {lease_id} has {most} open shares, the maximum: withdraw one, or share it '
+                'with a project instead of its users.')
+
+
 class OfferNotFound(base.NotFound):
     code = 'offer_not_found'
     template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '

@@ -45,6 +45,7 @@ from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
 from climate.manager.pools import withdrawal
+from climate.manager.shares import sharing
 from climate.manager.usage import reports
 from climate.rpc import client
 from climate.rpc import transport
@@ -103,6 +104,7 @@ class Endpoint:
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
         self._swap = swap.Swap(core)
+        self._sharing = sharing.Sharing(core)
         self._latest_ends = latest_ends.LatestEnds(core)
         self._maintenances = maintenances.MaintenanceRequests(core)
         self._reservations = reservation_hosts.ReservationHosts(core)
@@ -155,6 +157,17 @@ class Endpoint:
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
         return self._read.named(self._swap.swap(
             context, lease_id, resource, reservation_id, by_admin=by_admin))
+
+    def share_lease(self, context, lease_id, request):
+        self._owners.remember(context)
+        return self._sharing.share(context, lease_id, request)
+
+    def preview_share_withdrawal(self, context, lease_id, share_id):
+        return self._sharing.preview(lease_id, share_id)
+
+    def withdraw_share(self, context, lease_id, share_id, left=False):
+        self._owners.remember(context)
+        return self._sharing.withdraw(context, lease_id, share_id, left)
 
     def latest_end(self, context, lease_id):
         return self._latest_ends.find(context, lease_id)

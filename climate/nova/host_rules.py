@@ -15,6 +15,10 @@ FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 #: Metadata key that marks the aggregate of a reservation of hosts; its value is the reservation.
 MARK = 'climate:reservation'
 
+#: The value of a metadata key by which Climate shares an aggregate with a project. Climate's
+#: answers decide about such a share; the key of an operator has another value.
+SHARED = 'climate:share'
+
 _RESERVED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
 _OTHERS = 'its reservation is for another server'
@@ -189,7 +193,7 @@ class HostRules:
         if answer.usable:
             self.doubtful = self.doubtful or own is None or not self._opens(own)
             return None
-        if own is not None and self._is_shared(own):
+        if own is not None and self._is_shared(own, by_operator=True):
             return None
         return answer.reason or _FOREIGN
 
@@ -211,7 +215,11 @@ class HostRules:
         owner = aggregate.metadata.get(self._names.owner_key)
         return (bool(project_id) and owner == project_id) or self._is_shared(aggregate)
 
-    def _is_shared(self, aggregate):
-        """Return whether the project's id is a metadata key of the aggregate, with any value."""
+    def _is_shared(self, aggregate, by_operator=False):
+        """Return whether the project's id is a metadata key of the aggregate.
+
+        :param by_operator: whether a key that Climate has set does not count.
+        """
         project_id = self._request.project_id
-        return bool(project_id) and bool(aggregate.metadata.get(project_id))
+        text = aggregate.metadata.get(project_id) if project_id else None
+        return bool(text) and not (by_operator and text == SHARED)

@@ -21,6 +21,7 @@ from climate.plugins import early
 from climate.plugins import losing
 from climate.plugins import measured
 from climate.plugins import pool_view
+from climate.plugins import shareable
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
@@ -278,7 +279,7 @@ class Occasion:
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
-                     measured.Measured, losing.LosesObjects, abc.ABC):
+                     measured.Measured, losing.LosesObjects, shareable.Shareable, abc.ABC):
     """The plugin of one resource type: it checks requests, and starts and ends reservations.
 
     One instance serves all threads of a manager. A plugin never opens the database.

@@ -15,12 +15,13 @@ from climate.policies import price_books
 from climate.policies import reservations
 from climate.policies import servers
 from climate.policies import services
+from climate.policies import shares
 from climate.policies import statements
 from climate.policies import subscriptions
 from climate.policies import timeline
 from climate.policies import usage
 
-_MODULES = (base, leases, hosts, reservations, servers, services, offers, availability,
+_MODULES = (base, leases, shares, hosts, reservations, servers, services, offers, availability,
             maintenances, usage, limits, limit_books, plans, price_books, statements, subscriptions,
             energy, timeline, audit)
 

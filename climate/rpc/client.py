@@ -22,6 +22,7 @@ from climate.domain import maintenance_windows
 from climate.domain import notifications
 from climate.domain import prices
 from climate.domain import records
+from climate.domain import shares
 from climate.domain import subscriptions
 from climate.domain import timeline
 from climate.domain import usability
@@ -119,6 +120,21 @@ class ManagerClient:
 
     def get_lease(self, context: Context, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""
+
+    def share_lease(self, context: Context, lease_id: str,
+                    request: shares.ShareRequest) -> shares.Share:
+        """Share a lease with another project or user; return the Share."""
+
+    def preview_share_withdrawal(self, context: Context, lease_id: str,
+                                 share_id: str) -> shares.Withdrawal:
+        """Return the Withdrawal that `withdraw_share` would make now. Nothing is changed."""
+
+    def withdraw_share(self, context: Context, lease_id: str, share_id: str,
+                       left: bool = False) -> shares.Withdrawal:
+        """Withdraw a share of a lease; return the Withdrawal.
+
+        :param left: whether the receiver leaves the lease.
+        """
 
     def latest_end(self, context: Context, lease_id: str) -> latest_end.LatestEnd:
         """Return the latest end to which a lease can be extended, and the obstacles after it."""

@@ -47,7 +47,7 @@ class ReallocationController(resources.AllocationController):
                     'Climate swaps a host for the whole lease, and only for a free one: leave it '
                     'out.'))
         lease = self._visible(req, data['lease_id'])
-        policy.authorize(caller, rules.SWAP, lease_permissions.target_of(lease))
+        lease_permissions.authorize(self._parts, caller, rules.SWAP, lease)
         host = self._manager.get_resource(caller, self._serializer.pool, number)
         try:
             self._manager.swap_resource(caller, lease.id, str(host.id), by_admin=policy.allows(

@@ -30,8 +30,8 @@ class LeasedResourcesController(base.SubController):
     def get_all(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         base.refuse_lenient(req, 'The resources of a lease are served')
-        caller, policy = hooks.caller(req), self._parts.policy
-        named = policy.allows(caller, rules.GET_RESOURCE_NAMES, lease_permissions.target_of(lease))
+        caller = hooks.caller(req)
+        named = lease_permissions.allows(self._parts, caller, rules.GET_RESOURCE_NAMES, lease)
         resources = self._resources(caller, lease)
         return {'resources': [
             {'reservation_id': reservation.id, 'resource_type': reservation.resource_type,
@@ -55,9 +55,9 @@ class LatestEndController(base.SubController):
         lease = self._visible(req, lease_id)
         base.refuse_lenient(req, 'The latest end of a lease is served')
         caller, policy = hooks.caller(req), self._parts.policy
-        policy.authorize(caller, rules.PUT, lease_permissions.target_of(lease))
+        lease_permissions.authorize(self._parts, caller, rules.PUT, lease)
         found = self._parts.manager.latest_end(caller, lease.id)
-        named = policy.allows(caller, rules.GET_RESOURCE_NAMES, lease_permissions.target_of(lease))
+        named = lease_permissions.allows(self._parts, caller, rules.GET_RESOURCE_NAMES, lease)
         everybody = policy.allows(caller, rules.ALL_PROJECTS)
         ids = {each.resource_id for each in found.obstacles} if named else ()
         names = {each.id: each.name for _pool, resources in _resources(

@@ -24,7 +24,9 @@ from climate.api import views
 from climate.api.controllers import base
 from climate.api.controllers import lease_facts
 from climate.api.controllers import lease_request
+from climate.api.controllers import shares as lease_shares
 from climate.domain import acquire
+from climate.domain import shares
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
 
@@ -65,7 +67,7 @@ def paths(plugins):
         '/leases/{id}/history': {
             'parameters': [operations.ID],
             'get': operation('Show the history of a lease', query=operations.paging())},
-        **lease_request.PATHS, **lease_facts.PATHS,
+        **lease_request.PATHS, **lease_facts.PATHS, **lease_shares.PATHS,
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -84,6 +86,7 @@ class LeasesController(base.Controller):
         self.history = HistoryController(parts, self.visible)
         self.request = lease_request.RequestController(parts, self.visible)
         self.swap = SwapController(parts, self.visible, self._answer)
+        self.shares = lease_shares.SharesController(parts, self.visible)
         self.resources = lease_facts.LeasedResourcesController(parts, self.visible)
         self.latest_end = lease_facts.LatestEndController(parts, self.visible)
 
@@ -92,7 +95,7 @@ class LeasesController(base.Controller):
         caller, manager = self._authorized(req, rules.GET), self._parts.manager
 
         def render(leases):
-            permissions_on = lease_permissions.LeasePermissions(self._parts.policy, caller).on
+            permissions_on = lease_permissions.LeasePermissions(self._parts, caller).on
             return [self._view(req, lease, permissions_on(lease)) for lease in leases]
 
         if hooks.is_lenient(req):
@@ -139,7 +142,8 @@ class LeasesController(base.Controller):
         changed = self._update(req, lease_id, changes)
         return {**self._answer(req, resp, changed),
                 **({**self._losses(req, changed.losses),
-                    **price_view.late_cancel(changed.late_cancel)} if changes.dry_run else {})}
+                    **self._late_cancel(req, lease, changed.late_cancel)}
+                   if changes.dry_run else {})}
 
     def _update(self, req, lease_id, changes):
         """Change a lease; at REST 1.0 first wait for its start, or another change, if necessary."""
@@ -160,11 +164,17 @@ class LeasesController(base.Controller):
         caller = hooks.caller(req)
         if not hooks.is_lenient(req) and queries.flag(req, 'dry_run'):
             return {**self._losses(req, self._parts.manager.preview_deletion(caller, lease_id)),
-                    **price_view.late_cancel(self._parts.manager.price_deletion(caller, lease_id))}
+                    **self._late_cancel(req, lease, self._parts.manager.price_deletion(
+                        caller, lease_id))}
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
             self._waits.wait(req.environ, caller, lease)
         resp.status = 204
         return None
+
+    def _late_cancel(self, req, lease, price):
+        """Render the price of a late cancellation, which only the owner and administrators see."""
+        visible = lease_permissions.LeasePermissions(self._parts, hooks.caller(req)).on(lease)
+        return price_view.late_cancel(None if visible.is_receiver else price)
 
     def _losses(self, req, losses):
         return {'losses': loss_view.render(self._parts.policy, hooks.caller(req), losses)}
@@ -187,7 +197,7 @@ class LeasesController(base.Controller):
         hidden = lease.deleted_at is not None and (
             hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
         if not hidden:
-            if self._parts.policy.allows(caller, rules.GET, lease_permissions.target_of(lease)):
+            if lease_permissions.allows(self._parts, caller, rules.GET, lease):
                 return lease
             if lease.project_id == caller.project_id or (
                     self._parts.conf.api.chameleon and hooks.is_lenient(req)):
@@ -195,7 +205,7 @@ class LeasesController(base.Controller):
         raise errors.LeaseNotFound(lease_id=lease_id[:80])
 
     def _authorize(self, req, rule, lease):
-        self._parts.policy.authorize(hooks.caller(req), rule, lease_permissions.target_of(lease))
+        lease_permissions.authorize(self._parts, hooks.caller(req), rule, lease)
 
     def _view(self, req, lease, visible):
         return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(),
@@ -204,8 +214,7 @@ class LeasesController(base.Controller):
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
             resp.headers['ETag'] = f'"{lease.generation}"'
-        visible = lease_permissions.LeasePermissions(
-            self._parts.policy, hooks.caller(req)).on(lease)
+        visible = lease_permissions.LeasePermissions(self._parts, hooks.caller(req)).on(lease)
         return {'lease': self._view(req, lease, visible)}
 
 
@@ -219,10 +228,15 @@ class HistoryController(base.SubController):
         caller, policy = hooks.caller(req), self._parts.policy
         visible = views.Permissions(moves=policy.allows(caller, rules.GET_MOVES),
                                     texts=owner_or_operator_text.is_operator(policy, caller))
+        # With whom else the lease is shared is not visible to receivers of shares.
+        sees_shares = not lease_permissions.LeasePermissions(
+            self._parts, caller).on(lease).is_receiver
         return self._page(
             req, 'history', lambda marker, limit: self._parts.manager.lease_history(
                 caller, lease.id, marker, limit, self._parts.conf.api.max_page_bytes),
-            lambda lines: views.history(lines, visible), base.entry_id)
+            lambda lines: views.history([line for line in lines if sees_shares
+                                         or line.what not in shares.CHANGES], visible),
+            base.entry_id)
 
 
 class SwapController(base.SubController):
@@ -241,7 +255,7 @@ class SwapController(base.SubController):
     def post(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.SWAP, lease_permissions.target_of(lease))
+        lease_permissions.authorize(self._parts, caller, rules.SWAP, lease)
         base.refuse_lenient(req, 'Resources are swapped')
         lease_body.refuse_stale(req, lease)
         data = body.read(req, schemas.LEASE_SWAP, self._parts.conf.api.max_body_bytes)

@@ -75,7 +75,7 @@ class MaintenancesController(base.Controller):
         resp.status = 204
 
     def _visible(self, caller):
-        return lease_permissions.LeasePermissions(self._parts.policy, caller)
+        return lease_permissions.LeasePermissions(self._parts, caller)
 
 
 def _request(data, dry_run, now):

@@ -28,7 +28,7 @@ class PoolPartController(base.Controller):
 
     def _views(self, req, resources):
         """Render Resources, each with the fields that the caller may read."""
-        visible = lease_permissions.LeasePermissions(self._parts.policy, hooks.caller(req))
+        visible = lease_permissions.LeasePermissions(self._parts, hooks.caller(req))
         return [{**self._serializer.resource(resource, hooks.is_lenient(req)),
                  **resource_state.render(resource, self._parts.clock(), visible)}
                 for resource in permissions.visible_resources(

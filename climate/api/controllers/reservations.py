@@ -5,6 +5,7 @@ import pecan
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import lease_permissions
 from climate.api import operations
 from climate.api import queries
 from climate.api import schemas
@@ -41,7 +42,7 @@ class ReservationsController(base.Controller):
         base.refuse_lenient(req, 'The server of a reservation is set')
         caller = hooks.caller(req)
         lease = self._visible(caller, reservation_id)
-        self._parts.policy.authorize(caller, rules.PUT, {'project_id': lease.project_id})
+        lease_permissions.authorize(self._parts, caller, rules.PUT, lease)
         request = body.read(req, schemas.RESERVATION_BIND,
                             self._parts.conf.api.max_body_bytes)
         lease = self._parts.manager.bind_reservation(caller, reservation_id,
@@ -57,8 +58,7 @@ class ReservationsController(base.Controller):
         """
         base.refuse_long(reservation_id, errors.ReservationNotFound, 'reservation_id')
         lease = self._parts.manager.get_lease_of_reservation(caller, reservation_id)
-        if not self._parts.policy.allows(caller, lease_rules.GET,
-                                         {'project_id': lease.project_id}):
+        if not lease_permissions.allows(self._parts, caller, lease_rules.GET, lease):
             raise errors.ReservationNotFound(reservation_id=reservation_id)
         return lease
 

@@ -190,7 +190,7 @@ class AllocationsController(pool_part.PoolPartController):
         return filters
 
     def _views(self, req, pairs):
-        lease_of = lease_permissions.LeasePermissions(self._parts.policy, hooks.caller(req)).label
+        lease_of = lease_permissions.LeasePermissions(self._parts, hooks.caller(req)).label
         return {'allocations': [
             views.allocation(self._serializer.shown_id(resource_id), bookings,
                              hooks.is_lenient(req), lease_of) for resource_id, bookings in pairs]}

@@ -56,6 +56,16 @@ class Steps(columns.FormattableColumn[int | None]):
         return f'goes on in steps of {step} while nobody else needs its resources'
 
 
+class Shared(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+    """The share by which the caller sees a lease of another project, in words for people."""
+
+    def human_readable(self) -> str:
+        if not self._value:
+            return ''
+        until = f' until {times.for_people(self._value["until"])}' if self._value['until'] else ''
+        return f'by project {self._value["by"]}, as {self._value["role"]}{until}'
+
+
 class AcquireColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
     """The acquisition of the resources of a lease: its type, fields and progress."""
 

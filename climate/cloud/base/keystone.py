@@ -89,6 +89,14 @@ class Keystone(interface.ServiceInterface):
 
     @abc.abstractmethod
     @interface.read
+    def identities(self, kind: str, name_or_id: str) -> list[models.KeystoneIdentity]:
+        """Return the users or projects with an id, or else those with a name.
+
+        :param kind: 'user' or 'project'.
+        """
+
+    @abc.abstractmethod
+    @interface.read
     def project_limits(self, project_id: str) -> dict[str, int]:
         """Return the unified limits of a project on Climate, {name of the resource: maximum}.
 

@@ -79,6 +79,13 @@ class SimulatedKeystone(interface.SimulatedInterface, base.Keystone):
             "OR user_id = '' AND project_id = ?",
             (user_id, project_id, project_id)).fetchone() is None)
 
+    def identities(self, kind, name_or_id):
+        # Every user and project exists until it departs; its name is its id.
+        column, other = ('user_id', 'project_id') if kind == 'user' else ('project_id', 'user_id')
+        return self._admin_call('identities', lambda connection: [] if connection.execute(
+            f"SELECT 1 FROM departures WHERE {column} = ? AND {other} = ''",
+            (name_or_id,)).fetchone() else [models.KeystoneIdentity(name_or_id, name_or_id, True)])
+
     def project_limits(self, project_id):
         # The rows of a project replace the registered defaults, which have no project.
         return self._admin_call('project_limits', lambda connection: {

@@ -40,6 +40,8 @@ LEASES = sa.Table(
     sa.Column('while_free_seconds', sa.Integer),
     # The end of the lease for which its project was notified that it can be extended; null: none.
     sa.Column('extension_open_for', base.UtcDateTime),
+    # Whether the lease was ever shared, so that other leases need no query for their shares.
+    sa.Column('shared', sa.Boolean, nullable=False, server_default=sa.false()),
     *base.stamps(),
     # Lists of leases that are not deleted are sorted by creation time, name, start or end, and may
     # be limited to a project or a state. A search by name needs no order. SQLite has no statistics

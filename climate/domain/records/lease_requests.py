@@ -109,6 +109,8 @@ class LeaseQuery:
     :ivar resource: the name of a resource of the lease.
     :ivar by_names: whether filters and order use the names of users and projects.
     :ivar idle: True: only idle leases.
+    :ivar receiver: (project id, user id) to which leases of other projects are shared that are
+        selected, too; None: only leases of `project_id`.
     :ivar most_bytes: the maximum size of a page in bytes; None: no limit.
     """
 
@@ -130,3 +132,4 @@ class LeaseQuery:
     limit: int | None = None
     marker: str | None = None
     most_bytes: int | None = None
+    receiver: tuple[str, str] | None = None

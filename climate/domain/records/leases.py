@@ -10,6 +10,7 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import losses as lost
 from climate.domain import prices
+from climate.domain import shares as sharing
 from climate.domain import texts
 from climate.domain.records import reservations as reserved
 
@@ -113,7 +114,8 @@ class Lease:
     size of the requests and events, see ``request_sizes``. `extended_count` is the number of
     extensions by the owner while the lease ran. A lease with `while_free_seconds` is extended by
     this step while nobody else needs its resources. Only leases
-    that are read for a response have `user_name` and `project_name`, if they are known.
+    that are read for a response have `user_name` and `project_name`, if they are known. `shares`
+    has the open and the withdrawn shares; `shared` is True if there ever was one.
     """
 
     id: str
@@ -143,6 +145,7 @@ class Lease:
     request_bytes: int = 0
     extended_count: int = 0
     while_free_seconds: int | None = None
+    shared: bool = False
     reservations: tuple[reserved.Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
@@ -151,6 +154,7 @@ class Lease:
     late_cancel: prices.LeasePrice | None = None
     user_name: str | None = None
     project_name: str | None = None
+    shares: tuple[sharing.Share, ...] = ()
 
     @property
     def reason_text(self) -> texts.Text | None:
@@ -166,8 +170,10 @@ class Lease:
                    default=None)
 
     def is_of(self, context: Any) -> bool:
-        """Return whether the lease belongs to the project of the caller."""
-        return bool(context.project_id == self.project_id)
+        """Return whether the caller acts for the owner: by its project, or as a manager."""
+        return bool(context.project_id == self.project_id) or any(
+            share.withdrawn_at is None and share.role == sharing.MANAGER and share.is_for(context)
+            for share in self.shares)
 
     def explained(self, text: texts.Text | None) -> 'Lease':
         """Return the lease with another reason."""

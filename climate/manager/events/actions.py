@@ -17,6 +17,7 @@ from climate.manager import results
 from climate.manager.acquisition import attempts
 from climate.manager.clearing import lent_hosts
 from climate.manager.clearing import reconcile
+from climate.manager.events import announcements
 from climate.manager.events import occupation
 from climate.manager.events import plugin_calls
 from climate.manager.events import retries
@@ -26,6 +27,7 @@ from climate.manager.leases import steps
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.pools import flags
+from climate.manager.shares import guest_access
 
 _PASSED = texts.same('It could not be started before its end.')
 _NOT_STARTED = texts.same('It could not be started for too long, so its resources were released.')
@@ -46,6 +48,7 @@ class Actions:
         self._lent_hosts = lent_hosts.LentHosts(core)
         self._reclaim = reclaim.Reclaim(core)
         self._steps = steps.LeaseSteps(core)
+        self._guests = guest_access.GuestAccess(core)
         self._by_kind = {
             event_kinds.DELETE: self._end, event_kinds.END: self._end,
             event_kinds.CHECK: self._check, event_kinds.UPDATE: self._update,
@@ -55,6 +58,7 @@ class Actions:
             event_kinds.BEFORE_END: self._before_end, event_kinds.DROP_TRUST: self._drop_trust,
             event_kinds.GIVE_BACK: self._return_hosts, event_kinds.RECLAIM: self._reclaim_idle,
             event_kinds.WAKE: self._wake, event_kinds.EXTEND: self._steps.carry_out,
+            event_kinds.SHARE: self._share,
         }
 
     @property
@@ -222,6 +226,15 @@ class Actions:
     def _reclaim_idle(self, claim):
         cloud = lease_cloud.ActionCloud(self._core.cloud, claim.lease)
         return self._reclaim.carry_out(claim, cloud, claim.at)
+
+    def _share(self, claim):
+        announced = announcements.Announcements(self._core, claim)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, claim.lease, announcements=announced)
+        try:
+            return self._guests.carry_out(claim, cloud)
+        finally:
+            # The next try does what this one has announced.
+            announced.write()
 
     def _wake(self, claim):
         self._occupation.wake(claim)

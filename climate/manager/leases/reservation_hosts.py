@@ -5,9 +5,11 @@ import dataclasses
 from climate import errors
 from climate.db import leases
 from climate.db import reservations
+from climate.db import shares as stored_shares
 from climate.db import usability as stored
 from climate.domain import due_events
 from climate.domain import lifecycle
+from climate.domain import shares
 from climate.domain import usability
 from climate.plugins.compute import host_pool
 
@@ -87,6 +89,10 @@ class ReservationHosts:
         holding = stored.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
         in_start, target_fields, lease = False, {}, None
+        if holding.shared:
+            holding = dataclasses.replace(holding, guests=shares.guests(
+                stored_shares.of_leases(connection, [holding.lease_id]).get(
+                    holding.lease_id, ()), now))
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
             holding = dataclasses.replace(holding, healing=due_events.will_be_retried(lease),

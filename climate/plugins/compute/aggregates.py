@@ -9,6 +9,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
+from climate.domain import shares
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -17,11 +18,47 @@ LOG = log.getLogger(__name__)
 RESERVATION_KEY = 'reservation'
 #: The metadata key for the reservation's id, in aggregates of reserved hosts.
 MARK = 'climate:reservation'
+#: The value of the metadata key that is the id of a project with which Climate shares the hosts.
+#: The key of an operator, who shares them without Climate, has another value.
+SHARED = 'climate:share'
+#: The prefix of the metadata key of a project with which the hosts were shared before.
+FORMER = 'climate:former:'
 
 
 def marks(conf, lease, reservation):
     """Return the metadata of the Aggregate of a reservation of hosts."""
-    return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id}
+    return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id,
+            **guest_marks(lease)}
+
+
+def guest_marks(lease):
+    """Return the metadata for the shares of a lease; keys with None are removed."""
+    marks_of_guests = {}
+    for project_id in shares.guests(lease.shares):
+        marks_of_guests |= {project_id: SHARED, FORMER + project_id: None}
+    for project_id in shares.former_guests(lease.shares):
+        marks_of_guests |= _former(project_id)
+    return marks_of_guests
+
+
+def mark_guests(nova, aggregate, lease):
+    """Write the metadata for the shares of a lease to an Aggregate, as far as it differs."""
+    changes = {key: text for key, text in guest_marks(lease).items()
+               if aggregate.metadata.get(key) != text}
+    if changes:
+        nova.set_aggregate_metadata(aggregate, changes)
+
+
+def _former(project_id):
+    return {project_id: None, FORMER + project_id: SHARED}
+
+
+def admits(aggregate, project_id):
+    """Return whether servers of another project belong on the hosts of an Aggregate.
+
+    After a share was withdrawn, the project's running servers still do.
+    """
+    return bool(aggregate.metadata.get(project_id) or aggregate.metadata.get(FORMER + project_id))
 
 
 def reserves(conf, aggregate):
@@ -47,7 +84,8 @@ def foreign_zones(conf, aggregates):
 
 def unmarked(aggregate, metadata):
     """Return the metadata that an Aggregate lacks, as sentences of an audit."""
-    return [f'its aggregate lacks {key}={text}' for key, text in metadata.items()
+    return [f'its aggregate still has {key}' if text is None
+            else f'its aggregate lacks {key}={text}' for key, text in metadata.items()
             if aggregate.metadata.get(key) != text]
 
 
@@ -129,8 +167,12 @@ def enrolled_hosts(conf, aggregates, lessee=None):
 
 
 def close(conf, nova, aggregate):
-    """Remove the owner from an aggregate, so that the filter admits no new servers."""
-    nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
+    """Remove the owner and the guests from an aggregate, so that it admits no new servers."""
+    changes = {conf.nova.aggregate_owner_key: None}
+    for key, text in aggregate.metadata.items():
+        if text == SHARED and not key.startswith(FORMER):
+            changes |= _former(key)
+    nova.set_aggregate_metadata(aggregate, changes)
 
 
 def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):

@@ -15,6 +15,7 @@ from oslo_log import log
 from climate import errors
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import shares
 from climate.domain import texts
 from climate.plugins import base
 from climate.plugins.compute import aggregates
@@ -92,6 +93,11 @@ def service_hosts(resources):
             for resource in need_resources}
 
 
+def users(lease):
+    """Return the ids of the projects that may boot servers: that of the lease, and its guests."""
+    return [lease.project_id, *sorted(shares.guests(lease.shares))]
+
+
 def delete(cloud, lease, reservation, servers):
     """Begin to delete servers of the reservation.
 
@@ -154,10 +160,11 @@ class Capacity:
                 class_name(self.reservation.id, key), slots[resource.id])
 
     def allow(self, keys):
-        """Allow the project to use the private flavors of the needs with these keys."""
+        """Allow the project and its guests to use the private flavors of needs with these keys."""
+        flavors = self.cloud.as_service().flavors
         for key in keys:
-            self.cloud.as_service().flavors.allow(
-                flavor_id(self.reservation.id, key), self.lease.project_id)
+            for project_id in users(self.lease):
+                flavors.allow(flavor_id(self.reservation.id, key), project_id)
 
     def excess(self, key):
         """Return (the Servers of a need with a slot, the Servers without a slot).

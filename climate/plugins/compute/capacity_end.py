@@ -16,7 +16,8 @@ def end(conf, cloud, lease, reservation, resources):
     services = cloud.as_service()
     for key in resources:
         # After this call nobody can boot another server with the flavor.
-        services.flavors.forbid(capacity.flavor_id(reservation.id, key), lease.project_id)
+        for project_id in capacity.users(lease):
+            services.flavors.forbid(capacity.flavor_id(reservation.id, key), project_id)
     names = {capacity.name_of(reservation.id, key) for key in resources}
     capacity.delete(cloud, lease, reservation, servers(services, reservation, resources))
     try:

@@ -3,10 +3,12 @@
 import abc
 
 from climate.domain import records
+from climate.domain import shares
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import capacity_end
+from climate.plugins.compute import guest_servers
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_losses
@@ -21,6 +23,7 @@ class CapacityPlugin(base.ResourcePlugin):
     measures_use = True
     reclaims = True
     ends_servers = True
+    has_guests = True
 
     @abc.abstractmethod
     def sizes_and_specs(self, reservation):
@@ -103,15 +106,39 @@ class CapacityPlugin(base.ResourcePlugin):
         return server_losses.of_servers(capacity.Capacity(
             self.conf, cloud, lease, reservation, resources).surplus())
 
+    def share(self, cloud, lease, reservation, resources):
+        flavors = cloud.as_service().flavors
+        for key in resources:
+            flavor_id = capacity.flavor_id(reservation.id, key)
+            for project_id in sorted(shares.former_guests(lease.shares)):
+                flavors.forbid(flavor_id, project_id)
+            for project_id in sorted(shares.guests(lease.shares)):
+                flavors.allow(flavor_id, project_id)
+
+    def guest_servers(self, cloud, lease, reservation, resources, project_id):
+        return server_losses.of_servers(self._of_guest(cloud, reservation, resources, project_id))
+
+    def clear_guest(self, cloud, lease, reservation, resources, project_id, deletes):
+        guest_servers.clear(cloud, lease, reservation, self._of_guest(
+            cloud, reservation, resources, project_id), deletes)
+
+    @staticmethod
+    def _of_guest(cloud, reservation, resources, project_id):
+        """Return the Servers of another project in the slots of a reservation."""
+        return guest_servers.of_project(
+            capacity_end.servers(cloud.as_service(), reservation, resources), project_id)
+
     def use(self, cloud, parts):
         return use.of_capacity(cloud, parts)
 
     def close(self, cloud, lease, reservation):
         # Without the private flavor nobody can boot servers in the slots.
-        cloud.as_service().flavors.forbid(reservation.id, lease.project_id)
+        for project_id in capacity.users(lease):
+            cloud.as_service().flavors.forbid(reservation.id, project_id)
 
     def reopen(self, cloud, lease, reservation, resources):
-        cloud.as_service().flavors.allow(reservation.id, lease.project_id)
+        for project_id in capacity.users(lease):
+            cloud.as_service().flavors.allow(reservation.id, project_id)
 
     def occupied(self, cloud, lease, reservation, resources):
         return reclaim.occupied_capacity(cloud, reservation, resources[host_pool.NEED])

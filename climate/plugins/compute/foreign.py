@@ -7,6 +7,7 @@ Climate's filter places servers of any project there.
 import collections
 
 from climate.domain import audit
+from climate.plugins.compute import aggregates
 from climate.plugins.compute import use
 from climate.plugins.compute.servers import nova_server
 
@@ -32,9 +33,9 @@ def on_leased(servers, project_id, aggregate, names):
         is_own = server.project_id == project_id
         if server.hints is None:
             return is_own or (aggregate is not None
-                              and bool(aggregate.metadata.get(server.project_id)))
+                              and aggregates.admits(aggregate, server.project_id))
         return booted_with(server, names) and (
-            is_own or aggregate is None or bool(aggregate.metadata.get(server.project_id)))
+            is_own or aggregate is None or aggregates.admits(aggregate, server.project_id))
     return [server for server in servers if not is_admitted(server)]
 
 
@@ -71,7 +72,7 @@ def disturbed(services, held):
     hosts = sorted({each.resource.facts['service_name'] for each in held})
     servers = (services.nova.servers_on(hosts) if len(hosts) <= _MOST_HOST_LISTS
                else services.servers.every())
-    aggregates = {aggregate.name: aggregate for aggregate in services.nova.aggregates()}
+    by_name = {aggregate.name: aggregate for aggregate in services.nova.aggregates()}
     by_host = collections.defaultdict(list)
     for server in servers:
         by_host[server.host].append(server)
@@ -81,7 +82,7 @@ def disturbed(services, held):
         candidates = [server for server in by_host[resource.facts['service_name']]
                       if server.hypervisor in (None, resource.name)]
         foreign_servers = _foreign_servers(
-            candidates, record, aggregates.get(record.reservation_id))
+            candidates, record, by_name.get(record.reservation_id))
         if foreign_servers:
             reasons[resource.id] = (
                 f'foreign servers are on it: {", ".join(server.id for server in foreign_servers)}')

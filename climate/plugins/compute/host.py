@@ -14,6 +14,7 @@ from climate.plugins import request_fields
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
+from climate.plugins.compute import guest_servers
 from climate.plugins.compute import host_handover
 from climate.plugins.compute import host_options
 from climate.plugins.compute import host_pool
@@ -37,6 +38,7 @@ class HostPlugin(base.ResourcePlugin):
     services = ('nova', 'glance')
     measures_use = True
     reclaims = True
+    has_guests = True
     schema = {
         'type': 'object',
         'properties': {
@@ -146,6 +148,25 @@ class HostPlugin(base.ResourcePlugin):
         """Return the Drain for the end of a reservation."""
         images = server_images.of_end(self.conf, cloud, lease, reservation)
         return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
+
+    def share(self, cloud, lease, reservation, resources):
+        nova = cloud.as_service().nova
+        for aggregate in aggregates.all_of(self.conf, nova.aggregates(), reservation.id):
+            aggregates.mark_guests(nova, aggregate, lease)
+
+    def guest_servers(self, cloud, lease, reservation, resources, project_id):
+        return server_losses.of_servers(self._of_guest(
+            cloud, lease, reservation, resources, project_id))
+
+    def clear_guest(self, cloud, lease, reservation, resources, project_id, deletes):
+        guest_servers.clear(cloud, lease, reservation, self._of_guest(
+            cloud, lease, reservation, resources, project_id), deletes)
+
+    def _of_guest(self, cloud, lease, reservation, resources, project_id):
+        """Return the Servers of another project that were booted with a reservation."""
+        return guest_servers.of_project(drain.Drain(
+            self.conf, cloud, lease, reservation, resources[host_pool.NEED], None).servers(),
+            project_id)
 
     def use(self, cloud, parts):
         return use.of_hosts(cloud, parts)

@@ -44,6 +44,7 @@ class InstancePlugin(forms.SeveralForms):
     services = ('nova', 'placement', 'glance')
     leases_targets = True
     ends_servers = True
+    has_guests = True
     target_kind = 'server'
     schedules_targets = True
     measures_use = True

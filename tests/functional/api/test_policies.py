@@ -27,6 +27,7 @@ HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
 SWAP = '/leases/{id}/swap'
+SHARES = '/leases/{id}/shares'
 LEASED = '/leases/{id}/resources'
 LATEST_END = '/leases/{id}/latest_end'
 SERVER_HOSTS = '/servers/{id}/hosts'
@@ -57,6 +58,14 @@ TABLE = (
     ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
                                    '1.1': (401, 403, 404, 409, 409, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
+    # test_shares_access.py has the callers with whom a lease is shared.
+    ('GET', SHARES, None, {'1.0': (401, 404, 404, 404, 404, 404),
+                           '1.1': (401, 200, 404, 200, 200, 404)}),
+    ('POST', SHARES, {'project_id': 'guests', 'role': 'viewer'},
+     {'1.0': (401, 404, 404, 404, 404, 404), '1.1': (401, 403, 404, 201, 201, 404)}),
+    # The lease has no such share.
+    ('DELETE', f'{SHARES}/{{share_id}}', None,
+     {'1.0': (401, 404, 404, 404, 404, 404), '1.1': (401, 403, 404, 404, 404, 404)}),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
     # A reservation that leases no single thing; a server that nobody leases.
@@ -274,7 +283,8 @@ def test_the_table_has_every_route_that_is_served(conf):
     tree = root.RootController(parts)
     paths.add(tree.v1, parts)
     served = set(routes(tree.v1))
-    assert served == {(method, path) for method, path, _, _ in TABLE}
+    assert served == {(method, path.replace('{share_id}', '{id}'))
+                      for method, path, _, _ in TABLE}
 
 
 def routes(controller, path=''):
