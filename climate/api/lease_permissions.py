@@ -38,6 +38,7 @@ class LeasePermissions:
 
     def on(self, lease):
         """Return the ``views.Permissions`` on a lease."""
+        share = self.share_of(lease)
         return views.Permissions(
             # These rules are checked only if the lease has fields that they may hide.
             moves=lease.acquisition is not None and self._allows(rules.GET_MOVES),
@@ -45,8 +46,8 @@ class LeasePermissions:
             names=self._allows(rules.GET_NAMES, lease),
             actions=tuple(action for action in lease_actions.ALL
                           if self._allows(_RULES.get(action, rules.PUT), lease)),
-            share=self.share_of(lease),
-            is_receiver=lease.shared and not self._allows(share_rules.POST, lease))
+            share=share, is_receiver=share is not None and not self._allows(
+                share_rules.POST, lease))
 
     def share_of(self, lease):
         """Return the Share by which the caller sees a lease; None: the caller owns it, or none."""

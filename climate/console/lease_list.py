@@ -34,6 +34,7 @@ class ListedLease:
     :ivar owner: the name of the user, or the id if the name is not known, as for `project`.
     :ivar why: the reason of the status, or ''.
     :ivar start: ISO text; '' while the lease waits for its resources, as is `end`.
+    :ivar shared: whether another project has shared the lease.
     """
 
     id: str
@@ -46,6 +47,7 @@ class ListedLease:
     start: str
     end: str
     what: str
+    shared: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +149,7 @@ def listed(lease):
         lease.get('project_name') or lease['project_id'], lease['status'],
         lease.get('status_reason') or '', '' if waits else times.remaining(lease, times.utcnow()),
         '' if waits else lease['start'], '' if waits else lease['end'],
-        describe_all(lease['reservations']))
+        describe_all(lease['reservations']), bool(lease.get('shared')))
 
 
 def describe_all(reservations):

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from climate.db import by_keys
 from climate.db import engine
+from climate.db import shares
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import notifications
@@ -91,23 +92,34 @@ def between(connection, seconds, since, until, now):
                     yield _reminder(row, count, row.end - _span(count))
 
 
-def leases_of_calendar(connection, subscription, since, limit):
+def leases_of_calendar(connection, subscription, since, limit, now):
     """Return the leases of a calendar that end after `since`, as rows by their end.
+
+    Leases that are shared with the project, or with the user, are among them.
 
     If there are more than `limit` leases, leases that are over are left out, the oldest first, and
     then the other leases with the latest ends.
     """
     statement = sa.select(LEASES).where(
-        LEASES.c.project_id == subscription.project_id, LEASES.c.deleted_at.is_(None),
+        _of_calendar(connection, subscription, now), LEASES.c.deleted_at.is_(None),
         LEASES.c.end > since, LEASES.c.state != lifecycle.ACQUIRING)
-    if subscription.scope == subscriptions.OWN:
-        statement = statement.where(LEASES.c.user_id == subscription.user_id)
     rows = connection.execute(statement.where(LEASES.c.ended_at.is_(None)).order_by(
         LEASES.c.end, LEASES.c.id).limit(limit)).all()
     if len(rows) < limit:
         rows += connection.execute(statement.where(LEASES.c.ended_at.is_not(None)).order_by(
             LEASES.c.end.desc(), LEASES.c.id).limit(limit - len(rows))).all()
     return sorted(rows, key=lambda row: (row.end, row.id))
+
+
+def _of_calendar(connection, subscription, now):
+    """Return the condition that a lease belongs to the owner of a calendar, or is shared."""
+    own = LEASES.c.project_id == subscription.project_id
+    if subscription.scope == subscriptions.OWN:
+        own = sa.and_(own, LEASES.c.user_id == subscription.user_id)
+    receiver = subscription.project_id, subscription.user_id
+    if not shares.any_for(connection, receiver, now):
+        return own
+    return sa.or_(own, LEASES.c.id.in_(shares.leases_for(receiver, now)))
 
 
 def _reminder(row, seconds, moment):

@@ -50,3 +50,9 @@ def _open_for(receiver, now):
     return sa.and_(SHARES.c.withdrawn_at.is_(None),
                    sa.or_(SHARES.c.until.is_(None), SHARES.c.until > now),
                    sa.or_(SHARES.c.project_id == project_id, SHARES.c.user_id == user_id))
+
+
+#: The ids of the leases that are shared with the project `project` and the user `user` at `now`.
+LEASES_OF = sa.select(SHARES.c.lease_id).where(_open_for(
+    (sa.bindparam('project'), sa.bindparam('user')),
+    sa.bindparam('now', type_=tables.UtcDateTime)))

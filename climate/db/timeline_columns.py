@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from climate.db import allocations
 from climate.db import packed_columns
+from climate.db import shares
 from climate.db import tables
 
 ALLOCATIONS = tables.ALLOCATIONS
@@ -30,6 +31,8 @@ _START, _END, _NOW = (sa.bindparam(name, type_=tables.UtcDateTime)
 _IN_SPAN = sa.and_(LEASES.c.start < _END, sa.or_(
     LEASES.c.end > _START, LEASES.c.ended_at.is_(None), LEASES.c.ended_at > _START))
 _OWN = sa.and_(_IN_SPAN, LEASES.c.project_id == sa.bindparam('project'))
+_SHARED = LEASES.c.id.in_(shares.LEASES_OF)
+_OWN_OR_SHARED = sa.and_(_IN_SPAN, sa.or_(LEASES.c.project_id == sa.bindparam('project'), _SHARED))
 _THESE = RESERVATIONS.c.id.in_(sa.bindparam('ids', expanding=True))
 _WINDOWS = sa.select(WINDOWS.c.id).where(WINDOWS.c.start < _END, WINDOWS.c.end > _START)
 _OFFERED = sa.select(OFFERS.c.request).where(
@@ -55,7 +58,7 @@ class Allocated:
 class LeaseGroup:
     """The leases in a span of time that a timeline shows alike.
 
-    :ivar own: whether they belong to the project of the query.
+    :ivar own: whether they belong to the project of the query, or are shared with it.
     :ivar started: whether their start has come.
     :ivar deleted: whether they are deleted.
     :ivar first_start: the first start of a lease.
@@ -100,12 +103,16 @@ def lease_groups(connection, query, found, now):
     """
     packed_columns.prepare(connection)
     dialect = connection.dialect.name
-    values = {'start': query.start, 'end': query.end, 'now': now, 'project': query.project_id}
-    condition = _IN_SPAN if query.everybody else _OWN
+    receiver = query.project_id, query.user_id
+    values = {'start': query.start, 'end': query.end, 'now': now, 'project': query.project_id,
+              'user': query.user_id}
+    # Most callers have no shares, and an index finds the leases of their projects.
+    with_shared = shares.any_for(connection, receiver, now)
+    condition = _IN_SPAN if query.everybody else _OWN_OR_SHARED if with_shared else _OWN
     if query.everybody and len(found.resource_ids) <= _FEW:
         condition = _THESE
         values['ids'] = [*map(packed_columns.id_text, set(found.reservation_ids.tolist()))]
-    rows = connection.execute(_leased(dialect, condition), values).all()
+    rows = connection.execute(_leased(dialect, condition, with_shared), values).all()
     groups = []
     for *facts, packed in rows:
         _counts, _moments, (reservation_ids, lease_ids) = packed_columns.unpacked(
@@ -141,9 +148,11 @@ def _allocated(dialect):
 
 
 @functools.cache
-def _leased(dialect, condition):
+def _leased(dialect, condition, with_shared):
     """Return the statement that reads the leases that meet a condition, packed by LeaseGroup."""
     own = LEASES.c.project_id == sa.bindparam('project')
+    if with_shared:
+        own = sa.or_(own, _SHARED)
     rows = (
         sa.select(LEASES.c.state, LEASES.c.task, own.label('own'),
                   (LEASES.c.start <= _NOW).label('started'),

@@ -36,6 +36,7 @@ class TimelineQuery:
     :ivar criteria: the JSON text of criteria; '': all resources of the pool.
     :ivar hidden: whether the criteria may name resources and private properties.
     :ivar project_id: the project of the caller.
+    :ivar user_id: the caller; None: leases that are shared with a single user are not named.
     :ivar everybody: whether bars name the leases of other projects too.
     :ivar resolution: the resolution in seconds. Shorter bars that follow each other are merged, and
         short bars do not name their leases. 0: nothing is merged, and each bar names its lease.
@@ -49,6 +50,7 @@ class TimelineQuery:
     project_id: str | None = None
     everybody: bool = False
     resolution: int = 0
+    user_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 
 The serializer of the bus packs the results.
 """
+import contextlib
 import functools
 import inspect
 
@@ -11,6 +12,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.cloud import call_guard
+from climate.db import leases
 from climate.domain import records
 from climate.manager import change_counts
 from climate.manager import heartbeats
@@ -73,10 +75,22 @@ def _called_by_rpc(method):
         except errors.LimitReached as error:
             if isinstance(error, errors.LimitExceeded):
                 self._core.counts.limit_refusal(error.kwargs['measure'])
-            limit_notices.report_reached(self._core, context.project_id, error)
+            limit_notices.report_reached(self._core, _owner(
+                self._core, arguments.get('lease_id'), context), error)
             raise
     wrapped = messaging.expected_exceptions(errors.ClimateError)(limited)
     return functools.wraps(method)(wrapped)
+
+
+def _owner(core, lease_id, context):
+    """Return the project whose limit a request has reached: that of its lease, or the caller's.
+
+    Others may change a lease by a share, and administrators may change every lease.
+    """
+    if lease_id is not None:
+        with contextlib.suppress(errors.LeaseNotFound), core.database.reader() as connection:
+            return leases.get(connection, lease_id).project_id
+    return context.project_id
 
 
 def _all_called_by_rpc(endpoint):

@@ -60,6 +60,7 @@ class TimelineController(base.Controller):
         return timeline.TimelineQuery(
             pool=given.get('pool', fields['pool']['default']), start=start, end=end,
             criteria=given.get('criteria', ''), project_id=caller.project_id,
+            user_id=caller.user_id,
             hidden=allows(caller, lease_rules.HIDDEN_CRITERIA),
             everybody=allows(caller, rules.GET_ALL_PROJECTS),
             resolution=_resolution(given.get('resolution', '0')))

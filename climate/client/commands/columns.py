@@ -56,6 +56,13 @@ class Steps(columns.FormattableColumn[int | None]):
         return f'goes on in steps of {step} while nobody else needs its resources'
 
 
+class SharedName(columns.FormattableColumn[str]):
+    """The name of a lease that another project has shared with the caller, marked for people."""
+
+    def human_readable(self) -> str:
+        return f'{self._value} (shared)'
+
+
 class Shared(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
     """The share by which the caller sees a lease of another project, in words for people."""
 

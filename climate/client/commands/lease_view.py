@@ -139,6 +139,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return reservations(value or [])
     if name == 'server_create':
         return columns.ServerCreateLines(value or [])
+    if name == 'name' and lease.get('shared'):
+        return columns.SharedName(value)
     if name == 'shared':
         return columns.Shared(value)
     if name == 'acquire':

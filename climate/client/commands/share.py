@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 import typing
 
+from climate.client import http
 from climate.client import leases
 from climate.client import times
 from climate.client.commands import arguments
@@ -132,7 +133,7 @@ def _losses(found: Mapping[str, typing.Any]) -> leases.Losses | None:
     """Return the servers that the end of a share stops or deletes; None: they are not known."""
     servers = found['servers']
     return None if servers is None else leases.Losses(
-        {'kind': 'server', 'saved': False, 'resource': None, **server}
+        http.Record({'kind': 'server', 'saved': False, 'resource': None, **server})
         for server in servers if server['fate'] != _KEPT)
 
 

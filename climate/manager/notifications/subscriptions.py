@@ -199,7 +199,8 @@ class SubscriptionRequests:
             self._switch_off(subscription, now)
             raise errors.CalendarNotFound()
         with self._core.database.reader() as connection:
-            rows = reminders.leases_of_calendar(connection, subscription, now - _PAST, _MOST_LEASES)
+            rows = reminders.leases_of_calendar(connection, subscription, now - _PAST, _MOST_LEASES,
+                                                now)
         return domain.LeaseCalendar(subscription=subscription, leases=tuple(
             domain.CalendarLease(**{field.name: getattr(row, field.name)
                                     for field in dataclasses.fields(domain.CalendarLease)})

@@ -116,6 +116,79 @@ def test_the_table_has_every_route_of_a_lease(api):
     assert documented == ROUTES.keys() | NOT_OF_LEASES
 
 
+def test_a_client_of_1_0_lists_a_shared_lease_as_an_ordinary_one(api, shared):
+    lease_id, _, _ = shared(('project_id', 'guests', 'viewer'))
+    [own] = api.get('/v1/leases').json['leases']
+    [theirs] = api.get('/v1/leases', token=GUEST).json['leases']
+    assert theirs == own
+    assert 'shared' not in theirs
+    assert api.get(f'/v1/leases/{lease_id}', token=GUEST).json['lease'] == own
+
+
+def test_a_list_marks_a_shared_lease_and_hides_private_data_of_its_owner(api, shared):
+    shared(('project_id', 'guests', 'viewer'))
+    [lease] = api.get('/v1/leases', token=GUEST, version='1.1').json['leases']
+    assert (lease['shared']['role'], lease['shared']['by']) == ('viewer', 'demo')
+    assert (lease['has_trust'], lease['share_count'], lease['actions']) == (None, None, [])
+    for token in (builders.DEMO, 'rita:demo:reader'):
+        [own] = api.get('/v1/leases', version='1.1', token=token).json['leases']
+        assert (own['shared'], own['share_count']) == (None, 1)
+
+
+def test_pages_of_a_list_contain_shared_leases(api, shared):
+    ids = {shared(('user_id', 'gus', 'viewer'))[0] for _ in range(3)}
+    page = api.get('/v1/leases?limit=2', token=GUEST, version='1.1').json
+    rest = api.get(page['leases_links'][0]['href'], token=GUEST, version='1.1').json
+    assert {lease['id'] for lease in (*page['leases'], *rest['leases'])} == ids
+
+
+def test_a_receiver_does_not_see_with_whom_else_a_lease_is_shared(api, shared):
+    lease_id, _, share_id = shared(('project_id', 'guests', 'manager'))
+    other = api.post(f'/v1/leases/{lease_id}/shares', {'user_id': 'hidden', 'role': 'viewer'},
+                     version='1.1').json['share']
+    history = api.get(f'/v1/leases/{lease_id}/history', version='1.1').text
+    assert 'user hidden' in history
+    for place in ('', '/history', '/shares'):
+        assert 'hidden' not in api.get(f'/v1/leases/{lease_id}{place}', token=GUEST,
+                                       version='1.1').text
+    listed = api.get(f'/v1/leases/{lease_id}/shares', token=GUEST, version='1.1').json['shares']
+    assert [share['id'] for share in listed] == [share_id]
+    assert api.delete(f'/v1/leases/{lease_id}/shares/{other["id"]}', token=GUEST,
+                      version='1.1').status_int == 404
+
+
+def test_a_timeline_names_the_leases_that_are_shared_with_the_caller(api, shared):
+    lease_id, _, share_id = shared(('project_id', 'guests', 'viewer'))
+    [lease] = api.get('/v1/timeline', token=GUEST, version='1.1').json['leases']
+    assert lease['id'] == lease_id
+    api.delete(f'/v1/leases/{lease_id}/shares/{share_id}', version='1.1')
+    assert api.get('/v1/timeline', token=GUEST, version='1.1').json['leases'] == []
+
+
+def test_a_calendar_has_the_leases_that_are_shared_with_its_project(api, shared):
+    lease_id, _, share_id = shared(('project_id', 'guests', 'viewer'))
+    made = api.post('/v1/subscriptions', {'transport': 'calendar', 'scope': 'project'},
+                    token=GUEST, version='1.1').json['subscription']
+    place = made['calendar_url'].removeprefix('http://localhost').removeprefix(':80')
+    assert lease_id in api.get(place, token=None).text
+    api.delete(f'/v1/leases/{lease_id}/shares/{share_id}', version='1.1')
+    assert lease_id not in api.get(place, token=None).text
+
+
+@pytest.mark.parametrize('body', [
+    {'role': 'viewer'}, {'project_id': 'p', 'user_id': 'u', 'role': 'viewer'},
+    {'project_id': '', 'role': 'viewer'}, {'project_id': 'p', 'role': 'owner'},
+    {'project_id': 'p', 'role': 'user', 'until': 'soon'},
+    {'project_id': 'p', 'role': 'user', 'notice': 'long'},
+    {'project_id': 'p', 'role': 'user', 'on_withdrawal': 'explode'},
+    {'project_id': 'p', 'role': 'user', 'extra': 1}, [], None])
+def test_a_malformed_share_is_refused(api, shared, body):
+    lease_id, _, _ = shared(None)
+    answer = api.post(f'/v1/leases/{lease_id}/shares', body, version='1.1')
+    assert answer.status_int == 400, answer.text
+    assert api.get(f'/v1/leases/{lease_id}/shares', version='1.1').json == {'shares': []}
+
+
 @pytest.mark.parametrize('end', ['withdrawn', 'left', 'expired'])
 @pytest.mark.parametrize('route', ROUTES, ids='-'.join)
 def test_nobody_sees_a_lease_after_the_end_of_its_share(api, manager, shared, route, end):
