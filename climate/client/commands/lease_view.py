@@ -140,7 +140,7 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
     if name == 'server_create':
         return columns.ServerCreateLines(value or [])
     if name == 'name' and lease.get('shared'):
-        return columns.SharedName(value)
+        return columns.SharedName(str(value))
     if name == 'shared':
         return columns.Shared(value)
     if name == 'acquire':
