@@ -159,10 +159,12 @@ def test_a_receiver_does_not_see_with_whom_else_a_lease_is_shared(api, shared):
 
 def test_a_timeline_names_the_leases_that_are_shared_with_the_caller(api, shared):
     lease_id, _, share_id = shared(('project_id', 'guests', 'viewer'))
-    [lease] = api.get('/v1/timeline', token=GUEST, version='1.1').json['leases']
+    answer = api.get('/v1/timeline', token=GUEST, version='1.1')
+    assert answer.status_int == 200, answer.text
+    [lease] = answer.json['timeline']['leases']
     assert lease['id'] == lease_id
     api.delete(f'/v1/leases/{lease_id}/shares/{share_id}', version='1.1')
-    assert api.get('/v1/timeline', token=GUEST, version='1.1').json['leases'] == []
+    assert api.get('/v1/timeline', token=GUEST, version='1.1').json['timeline']['leases'] == []
 
 
 def test_a_calendar_has_the_leases_that_are_shared_with_its_project(api, shared):
