@@ -17,6 +17,7 @@ from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
 from climate.domain import heartbeat
+from climate.manager.limits import retention
 from climate.manager.notifications import encryption
 from climate.manager.usage import days
 
@@ -62,8 +63,15 @@ def _purge(conf, database):
         database.now(), conf.command.days)
     # First count the usage of the days that managers have not closed yet.
     days.close(database, database.now(), most=None)
-    count = migrate.purge(database, before, reports_ends=bool(conf.enforcement.driver))
+    with database.reader() as connection:
+        counted = retention.counted_since(connection, database.now())
+    count = migrate.purge(database, before, reports_ends=bool(conf.enforcement.driver),
+                          counted_since=counted and counted.since)
     print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')
+    if counted is not None and counted.since < before:
+        print(f'Kept the leases that were over after {counted.since:%Y-%m-%d %H:%M} UTC, because '
+              f'the limit "{counted.limit}" of version {counted.version} of the limit book counts '
+              'them.')
 
 
 def _confirm_clock(conf, database):

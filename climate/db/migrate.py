@@ -124,7 +124,7 @@ def check(conf):
     return current in _revisions_before(newest())
 
 
-def purge(database, before, reports_ends=False):
+def purge(database, before, reports_ends=False, counted_since=None):
     """Delete leases that ended or were deleted before `before`; return their number.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
@@ -135,12 +135,15 @@ def purge(database, before, reports_ends=False):
 
     :param reports_ends: whether leases stay until their ends are reported to the enforcement
         service.
+    :param counted_since: leases that were over later stay, because limits count them; None: limits
+        count no leases that are over.
     """
     leases, allocations = tables.LEASES, tables.ALLOCATIONS
     reservations = tables.RESERVATIONS
     with database.reader() as connection:
         counted = min(before, usage_days.counted_until(connection) or before)
-    over = sa.or_(leases.c.deleted_at < counted, leases.c.ended_at < counted)
+    kept = min(counted, counted_since or counted)
+    over = sa.or_(leases.c.deleted_at < kept, leases.c.ended_at < kept)
     # A lease that is being ended or deleted may still have objects in the cloud.
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:

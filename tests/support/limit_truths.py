@@ -30,10 +30,13 @@ class Part:
     properties: dict
 
 
-def excesses(database, limits, project_id, now):
+def excesses(database, limits, project_id, now, chains=0):
     """Return texts about the limits, as a limit book has them, that a project exceeds.
 
     Only limits for everybody, per project, are known here.
+
+    :param chains: the number of pairs of leases that may be too near each other, because one of
+        them became shorter.
     """
     with database.reader() as connection:
         parts, leases, offers = _parts(connection, project_id, now), *_owned(
@@ -47,7 +50,7 @@ def excesses(database, limits, project_id, now):
         if limit['measure'] == 'pool_share':
             most = most * enrolled / 100
         if limit['measure'] == 'pause':
-            most = 0
+            most = chains
         if value > most:
             found.append(f'{limit["name"]}: {value} of {most}')
     return found
@@ -125,15 +128,22 @@ def _month(moment):
     return start, (start + datetime.timedelta(days=32)).replace(day=1)
 
 
+def chains(database, limits, project_id, now):
+    """Return the number of pairs of leases that are too near each other for a limit of pauses."""
+    with database.reader() as connection:
+        parts = _parts(connection, project_id, now)
+    return sum(_pause(limit, parts, (), ()) for limit in limits if limit['measure'] == 'pause')
+
+
 def _pause(limit, parts, _leases, _offers):
-    """Return how many pairs of leases are a chain."""
+    """Return the number of pairs of leases that are a chain."""
     least = datetime.timedelta(hours=int(limit['least'].removesuffix('h')))
     spans = {}
     for part in parts:
         start, end = spans.get(part.lease_id, (part.start, part.end))
         spans[part.lease_id] = min(start, part.start), max(end, part.end)
-    return sum(_NO_TIME <= second[0] - first[1] < least
-               for first in spans.values() for second in spans.values() if first != second)
+    return sum(first[0] < second[0] < first[1] + least and second[1] > first[1]
+               for first in spans.values() for second in spans.values())
 
 
 _MEASURES = {

@@ -71,15 +71,20 @@ def _after_pause(breach: measures.Breach, request: holdings.Request, after: hold
                  span: tuple[Moment, Moment]) -> Fit:
     """Return the start after a pause, or the end before one, unless it is too near a third lease.
 
+    A lease that overlaps an earlier one may also end together with it.
+
     :param span: the (start, end) of the other lease.
     """
     length = breach.limit.duration or datetime.timedelta(0)
-    if after.start >= span[1]:
-        start = _whole_second(span[1] + length, up=True)
-        return Fit(earliest_start=start if _fits(breach, request, moved(after, start)) else None)
-    end = _after_start(_whole_second(span[0] - length), after)
-    is_within = end is not None and _fits(breach, request, ending(after, end))
-    return Fit(latest_end=end if is_within else None)
+    is_later = after.start >= span[0]
+    end = _after_start(_whole_second(span[1] if is_later else span[0] - length), after)
+    if end is not None and not _fits(breach, request, ending(after, end)):
+        end = None
+    if not is_later or (request.before is not None and request.before.start <= request.now):
+        return Fit(latest_end=end)
+    start = _whole_second(span[1] + length, up=True)
+    return Fit(latest_end=end,
+               earliest_start=start if _fits(breach, request, moved(after, start)) else None)
 
 
 def _fits(breach: measures.Breach, request: holdings.Request, after: holdings.Holding) -> bool:
@@ -99,8 +104,8 @@ def _latest_end(breach: measures.Breach, request: holdings.Request, after: holdi
 
 
 def _after_start(end: Moment, after: holdings.Holding) -> Moment | None:
-    """Return the end of a lease, or None if the lease would not last a second."""
-    return end if end >= after.start + _SECOND else None
+    """Return an earlier end of a lease, or None if the lease would not last a second until it."""
+    return end if after.start + _SECOND <= end < after.end else None
 
 
 def ending(holding: holdings.Holding, end: Moment) -> holdings.Holding:

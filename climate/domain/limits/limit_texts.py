@@ -109,6 +109,8 @@ def _facts(breach: measures.Breach, request: holdings.Request) -> str:
             return f'this lease would start {_length(breach)} from now.'
         case rules.Measure.PAUSE:
             other = breach.other.id if breach.other is not None else ''
+            if _overlaps(breach, request):
+                return f'this lease overlaps {other}, and neither is within the time of the other.'
             return f'the pause between this lease and {other} would be {_length(breach)}.'
         case rules.Measure.ROLES:
             return 'you do not have this role.'
@@ -116,6 +118,13 @@ def _facts(breach: measures.Breach, request: holdings.Request) -> str:
             one, many = _COUNTED[limit.measure]
             return f'there {"is" if breach.used == 1 else "are"} ' + texts.counted(
                 int(breach.used), one, many) + '.'
+
+
+def _overlaps(breach: measures.Breach, request: holdings.Request) -> bool:
+    """Return whether a lease overlaps the other lease of a Breach of a pause."""
+    if breach.span is None or request.after is None:
+        return False
+    return request.after.start < breach.span[1] and breach.span[0] < request.after.end
 
 
 def _length(breach: measures.Breach) -> str:

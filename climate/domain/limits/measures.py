@@ -10,6 +10,7 @@ import datetime
 import fractions
 
 from climate.domain.limits import holdings
+from climate.domain.limits import pauses
 from climate.domain.limits import resource_hours
 from climate.domain.limits import rules
 from climate.domain.limits import steps
@@ -172,43 +173,11 @@ def _latest_start(holding: holdings.Holding) -> Moment:
 
 
 def _pause(limit: rules.Limit, request: holdings.Request) -> Breach | None:
-    least = _duration(limit)
-    before, after = _spans(limit, request.before_of(limit)), _spans(limit, request.after)
-    after = {pool: span for pool, span in after.items() if not _is_within(span, before.get(pool))}
-    worst: Breach | None = None
-    for other in request.others_of(limit):
-        for pool, span in _spans(limit, other).items():
-            pause = _gap(span, after.get(pool))
-            earlier = _gap(span, before.get(pool))
-            if pause is None or pause >= least or (earlier is not None and pause >= earlier):
-                continue
-            if worst is None or _seconds(pause) < worst.value:
-                worst = Breach(limit, _seconds(least), 0, _seconds(pause), span, other)
-    return worst
-
-
-def _spans(limit: rules.Limit, holding: holdings.Holding | None
-           ) -> dict[str, tuple[Moment, Moment]]:
-    """Return {pool: (start, end)} of the time in which a holding has resources that count."""
-    spans: dict[str, tuple[Moment, Moment]] = {}
-    for held in _counted(holding, limit):
-        if held.start < held.end:
-            start, end = spans.get(held.pool, (held.start, held.end))
-            spans[held.pool] = min(start, held.start), max(end, held.end)
-    return spans
-
-
-def _gap(one: tuple[Moment, Moment], other: tuple[Moment, Moment] | None
-         ) -> datetime.timedelta | None:
-    """Return the time between two spans; None: there is only one, or they overlap."""
-    if other is None or (one[0] < other[1] and other[0] < one[1]):
+    chain = pauses.shortest(limit, request)
+    if chain is None:
         return None
-    return max(one[0] - other[1], other[0] - one[1])
-
-
-def _is_within(span: tuple[Moment, Moment], whole: tuple[Moment, Moment] | None) -> bool:
-    """Return whether a span is a part of another one; a lease may always become shorter."""
-    return whole is not None and whole[0] <= span[0] and span[1] <= whole[1]
+    return Breach(limit, _seconds(_duration(limit)), 0, _seconds(chain.pause), chain.span,
+                  chain.other)
 
 
 def _roles(limit: rules.Limit, request: holdings.Request) -> Breach | None:

@@ -142,8 +142,11 @@ def test_a_pending_lease_moves_within_limits(manager, in_force):
     error = refused(manager.change, lease, start=builders.at(13), end=builders.at(14))
     assert error.details['would_fit'] == {'start': '2030-05-02T02:00:00Z'}
     manager.change(lease, start=builders.at(14), end=builders.at(15))
-    # Leases that overlap are no chain.
-    manager.change(lease, start=builders.at(11), end=builders.at(15))
+    # A lease that overlaps an earlier one must not end after it.
+    error = refused(manager.change, lease, start=builders.at(11), end=builders.at(15))
+    assert error.details['would_fit'] == {'end': '2030-05-02T00:00:00Z',
+                                          'start': '2030-05-02T02:00:00Z'}
+    manager.change(lease, start=builders.at(11), end=builders.at(12))
 
 
 def test_a_lower_limit_breaks_nothing_that_is_booked_and_lets_leases_shrink(manager, in_force):

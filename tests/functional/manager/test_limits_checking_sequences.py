@@ -42,15 +42,18 @@ class Member:
     """A member who makes random requests.
 
     :ivar accepted: the number of requests that were accepted.
+    :ivar shortens: whether the last request made a lease shorter.
     """
 
     def __init__(self, manager, draw):
         self._manager, self._draw = manager, draw
         self.accepted = self.refused = 0
+        self.shortens = False
         self._offers = []
 
     def step(self):
         """Make one random request; errors of Climate are expected."""
+        self.shortens = False
         act = self._draw.choice([
             self._create, self._create, self._many_small, self._wait, self._retry, self._hold,
             self._take, self._extend, self._move, self._resize, self._end, self._delete,
@@ -110,9 +113,9 @@ class Member:
         return self._draw.choice(leases)
 
     def _extend(self):
-        lease = self._lease()
-        self._manager.change(lease, end=lease.end + builders.minutes(
-            self._draw.choice([-60, 30, 60, 300])))
+        lease, minutes = self._lease(), self._draw.choice([-60, 30, 60, 300])
+        self.shortens = minutes < 0
+        self._manager.change(lease, end=lease.end + builders.minutes(minutes))
 
     def _move(self):
         lease = self._lease()
@@ -124,9 +127,11 @@ class Member:
         self._manager.change_reservation(self._lease(), min=count, max=count)
 
     def _end(self):
+        self.shortens = True
         self._manager.change(self._lease(), end_now=True)
 
     def _delete(self):
+        self.shortens = True
         self._manager.delete(self._lease())
 
     def _let_time_pass(self):
@@ -143,11 +148,15 @@ def obeys(manager, seed, steps=_STEPS):
         manager.client.update_resource(builders.an_admin(), 'host', resource.id, {'gpu': 'A100'})
     limits = random_limits(draw)
     books.LimitBooks(manager.core).create(builders.an_admin(), None, {'limits': limits})
-    member = Member(manager, draw)
+    member, chains = Member(manager, draw), 0
     for number in range(steps):
         member.step()
-        found = limit_truths.excesses(manager.database, limits, 'demo', manager.clock())
+        facts = manager.database, limits, 'demo', manager.clock()
+        if member.shortens:
+            chains = max(chains, limit_truths.chains(*facts))
+        found = limit_truths.excesses(*facts, chains)
         assert not found, (seed, number, found)
+        chains = limit_truths.chains(*facts)
     return member
 
 
