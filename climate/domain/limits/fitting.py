@@ -13,6 +13,8 @@ from climate.domain.limits import rules
 Moment = datetime.datetime
 
 _SECOND = datetime.timedelta(seconds=1)
+# Each start needs an evaluation of all leases of the owner, while the request holds locks.
+_MOST_STARTS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,14 +128,14 @@ def moved(holding: holdings.Holding, start: Moment) -> holdings.Holding:
 def _when_less(breach: measures.Breach, request: holdings.Request) -> Moment | None:
     """Return the first later start at which the whole request is within the limit, or None.
 
-    The candidates are the ends of what the owner holds, as the amount only falls there.
+    The candidates are the first ends of what the owner holds, as the amount only falls there.
     """
     after = request.after
     if after is None or request.before is not None or alone(breach, request):
         return None
     ends = {held.end for each in request.others_of(breach.limit)
             for held in each.counted(breach.limit) if held.end > after.start}
-    for end in sorted(ends):
+    for end in sorted(ends)[:_MOST_STARTS]:
         start = _whole_second(end, up=True)
         if _fits(breach, request, moved(after, start)):
             return start

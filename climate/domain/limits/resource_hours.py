@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import fractions
 import itertools
+import math
 
 from climate.domain import interval
 from climate.domain.limits import rules
@@ -35,7 +36,8 @@ def worst_growth(limit: rules.Limit, held: list[steps.HeldStep]) -> WindowUse | 
 
     Of several, one with the greatest use before the request is returned.
     """
-    most = fractions.Fraction(limit.most or 0) * steps.HOUR
+    # Uses are integers, so the fraction does not matter, and integers are faster.
+    most = math.floor(fractions.Fraction(limit.most or 0) * steps.HOUR)
     if not any(step.grows for step in held) or sum(
             step.after * (step.end - step.start) for step in held) <= most:
         # All together is not above the maximum, so that no window is.
@@ -79,7 +81,7 @@ def _candidates(held: Iterable[steps.HeldStep], length: int) -> list[int]:
 
 
 def _growing_windows(window: datetime.timedelta, held: list[steps.HeldStep],
-                     most: fractions.Fraction) -> Iterator[WindowUse]:
+                     most: int) -> Iterator[WindowUse]:
     """Yield windows in which the use grows and is above the maximum."""
     changed = [step for step in held if step.after != step.before]
     if not changed:
@@ -103,7 +105,7 @@ def _growing_windows(window: datetime.timedelta, held: list[steps.HeldStep],
                 yield use
 
 
-def _crossing(left: WindowUse, right: WindowUse, most: fractions.Fraction) -> int | None:
+def _crossing(left: WindowUse, right: WindowUse, most: int) -> int | None:
     """Return a start between two windows at which the use grows and is above the maximum.
 
     None is returned if there is none, or if one of the two windows is such a window itself.

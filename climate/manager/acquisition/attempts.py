@@ -27,6 +27,7 @@ from climate.manager.acquisition import first_attempt
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
+from climate.manager.booking import uncounted_resources
 from climate.manager.booking import wish_lists
 from climate.manager.clearing import reconcile
 from climate.manager.enforcement import questions
@@ -176,14 +177,16 @@ class Attempts:
                 wakeups.pass_on(connection, self._core.conf, acquisition, now)
             question.settle(connection, leases.get(connection, lease.id), chosen)
         wishes, planned = self._wishes(lease), None
+        types = {each.id: each.resource_type for each in lease.reservations}
         acquiring = dataclasses.replace(lease, start=span.start, end=span.end)
         if self._questions.asks(lease):
             planned = self._booking.plan(wishes, span, now)
         # A task reports the lease, because a refusal then ends it, and this try is over.
         with self._questions.of_new(None, acquiring, planned, commits=False) as question:
-            question.book(planned, lambda chosen: self._booking.book(
-                wishes, span, now, lambda connection, booked: write(connection, booked, question),
-                planned=chosen))
+            question.book(planned, lambda chosen: uncounted_resources.attempt(
+                self._core, limits, (wishes, types), chosen, lambda others, given:
+                self._booking.book(others, span, now, lambda connection, booked: write(
+                    connection, booked, question), planned=given)))
         LOG.info('Lease %s: acquired, %s to %s', lease.id, span.start.isoformat(),
                  span.end.isoformat())
 

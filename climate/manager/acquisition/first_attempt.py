@@ -22,6 +22,7 @@ from climate.domain.limits import holdings
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import uncounted_resources
 from climate.manager.clearing import reconcile
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
@@ -45,14 +46,24 @@ class FirstAttempt:
         """
         lease, planned = self.plan(draft)
         limits = self._limits_of(draft)
-        try:
-            limits.refuse_in_preview(self._subject(draft, lease, planned, limits))
-        except errors.LimitExceeded as error:
-            if planned is None:
-                raise
-            lease, planned = self._after_failure(draft, error), None
-            limits.refuse_in_preview(self._subject(draft, lease, None, limits))
-        return lease, planned
+
+        def allowed(wishes, chosen):
+            if chosen is None:
+                chosen = self._booking.plan(wishes, draft.span, draft.now)
+            limits.refuse_in_preview(self._subject(draft, lease, chosen, limits))
+            return lease, chosen
+        if planned is not None:
+            try:
+                return self._within_limits(draft, limits, planned, allowed)
+            except errors.LimitExceeded as error:
+                lease = self._after_failure(draft, error)
+        limits.refuse_in_preview(self._subject(draft, lease, None, limits))
+        return lease, None
+
+    def _within_limits(self, draft, limits, planned, book):
+        """Return the result of ``uncounted_resources.attempt`` for a Draft."""
+        types = {each.id: each.resource_type for each in draft.lease.reservations}
+        return uncounted_resources.attempt(self._core, limits, (draft.wishes, types), planned, book)
 
     def _limits_of(self, draft):
         return checking.applying(self._core, draft.lease.project_id, draft.lease.user_id,
@@ -119,8 +130,9 @@ class FirstAttempt:
                     wakeups.refuse_out_of_turn(connection, ranked.acquisition, draft.now)
                 return write(connection, lease, chosen)
             try:
-                return self._booking.book(draft.wishes, draft.span, draft.now, in_turn,
-                                          planned=planned)
+                return self._within_limits(
+                    draft, limits, planned, lambda wishes, chosen: self._booking.book(
+                        wishes, draft.span, draft.now, in_turn, planned=chosen))
             except (errors.NotEnough, errors.LostRace, errors.LimitExceeded) as error:
                 return self._write_waiting(draft, self._after_failure(draft, error), write)
             except wakeups.OutOfTurn:

@@ -72,7 +72,8 @@ class AvailabilityFinder:
             near_by = () if openings else self._alternatives(connection, planner, search, wishes,
                                                              duration, now)
         plans = opening_limits.within(self._core, draft, _planned(
-            planner, wishes, search, openings, duration, now))
+            planner, wishes, search, openings, duration, now),
+            lambda others, span: planner.plan(others, span, now))
         held = self._held(context, query, lease.reservations, wishes, plans, now)
         return availability.AvailabilityAnswer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,

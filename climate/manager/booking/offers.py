@@ -24,6 +24,7 @@ from climate.manager import request_limit
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
+from climate.manager.booking import uncounted_resources
 from climate.manager.enforcement import questions
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
@@ -102,10 +103,13 @@ class HeldOffers:
             offers.add(connection, offer, place)
             allocations.add(connection, chosen)
             return dataclasses.replace(offer, allocations=tuple(chosen))
+        types = {each.id: each.resource_type for each in offer.request}
         for _ in range(_ATTEMPTS):
             try:
-                return self._booking.book(wishes, offer.span, offer.created_at, write,
-                                          planned=planned)
+                return uncounted_resources.attempt(
+                    self._core, limits, (wishes, types), planned,
+                    lambda others, chosen: self._booking.book(
+                        others, offer.span, offer.created_at, write, planned=chosen))
             except engine.Duplicate:
                 LOG.debug('A concurrent offer of the project took the place; trying another one')
         raise errors.LostRace()

@@ -222,6 +222,9 @@ class Questions:
             known = enforcement_calls.of_lease(connection, lease.id)
             body = {'context': self._bodies.context(lease, change.context.user_id),
                     'lease': self._bodies.of_lease(connection, target, planned)}
+        if target.extended_count != lease.extended_count:
+            # The service does not get it. If it refuses the charge, the extension does not count.
+            body['extended_count'] = lease.extended_count
         cancelled = enforcement.cancelled(known, body['lease'])
         known = [each for each in known
                  if each.state != enforcement.ASKING and each not in cancelled]

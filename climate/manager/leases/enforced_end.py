@@ -80,8 +80,22 @@ def _shorten(core, call, end, update):
         LOG.warning('Lease %s: its extension cannot be undone, so it ends: %s', call.lease_id,
                     error.message)
         return False
+    if 'extended_count' in call.body:
+        _uncount(core, call.lease_id, end, call.body['extended_count'])
     _forget(core, call)
     return True
+
+
+@cores.again_after_a_race
+def _uncount(core, lease_id, end, count):
+    """Write the number of extensions that a lease had before the one that is undone.
+
+    :param end: its end before that extension; if it has another one, its owner has changed it.
+    """
+    with core.database.writer() as connection:
+        lease = leases.lock(connection, lease_id)
+        if lease.end == end and lease.extended_count > count:
+            leases.change(connection, lease, core.clock(), extended_count=count)
 
 
 @cores.again_after_a_race

@@ -25,6 +25,7 @@ from climate.domain import records
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager.booking import booking
+from climate.manager.booking import uncounted_resources
 from climate.manager.booking import wish_lists
 from climate.manager.health import blocking
 from climate.manager.health import quarantines
@@ -85,9 +86,13 @@ class Swap:
         """
         now = self._core.clock()
         swap = self._planned(lease_id, resource, reservation_id, now)
-        chosen = self._booking.plan(swap.wishes, _span(swap, now), now, self._avoided(swap))
-        self._limits_of(swap, now).refuse_in_preview(
-            self._subject(context, swap, chosen, now))
+        limits, avoided = self._limits_of(swap, now), self._avoided(swap)
+
+        def planned(wishes, _):
+            plan = self._booking.plan(wishes, _span(swap, now), now, avoided)
+            limits.refuse_in_preview(self._subject(context, swap, plan, now))
+            return plan
+        chosen = self._within_limits(swap, limits, planned)
         before, new = swap.reservation, records.by_need(chosen, swap.reservation.id)
         after = dataclasses.replace(before, allocated={
             key: (*(each for each in ids if each != swap.resource.id), *new.get(key, ()))
@@ -119,9 +124,9 @@ class Swap:
         def write(connection, chosen):
             limits.refuse_excess(connection, self._subject(context, swap, chosen, now))
             return self._write(connection, context, swap, chosen, now)
-        changed = self._booking.book(
-            swap.wishes, _span(swap, now), now, write,
-            avoid=self._avoided(swap), also=[swap.resource.id])
+        avoided = self._avoided(swap)
+        changed = self._within_limits(swap, limits, lambda wishes, _: self._booking.book(
+            wishes, _span(swap, now), now, write, avoid=avoided, also=[swap.resource.id]))
         LOG.warning('Lease %s, reservation %s: its owner swaps %s %s (%s)', lease_id,
                     swap.reservation.id, swap.resource.pool, swap.resource.name,
                     swap.resource.health_reason or swap.resource.health_state)
@@ -153,6 +158,11 @@ class Swap:
 
     def _limits_of(self, swap, now):
         return checking.applying(self._core, swap.lease.project_id, swap.lease.user_id, now)
+
+    def _within_limits(self, swap, limits, book):
+        """Return the result of ``uncounted_resources.attempt`` for a swap."""
+        types = {swap.reservation.id: swap.reservation.resource_type}
+        return uncounted_resources.attempt(self._core, limits, (swap.wishes, types), None, book)
 
     def _subject(self, context, swap, chosen, now):
         roles = frozenset(context.roles) if swap.lease.is_of(context) else None

@@ -15,6 +15,7 @@ from climate.manager import core
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
+from climate.manager.booking import uncounted_resources
 from climate.manager.enforcement import calls
 from climate.manager.enforcement import questions
 from climate.manager.leases import change_plan
@@ -87,14 +88,25 @@ class Update:
         """Return the Allocations about which the enforcement service is asked; None: none is."""
         if not self._questions.asks(change.target):
             return None
-        planned = self._planned(change)
-        self._limits_of(change).refuse_in_preview(subjects.of_change(self._core, change, planned))
-        return planned
+        return self._planned(change)
 
     def _planned(self, change):
-        """Return the Allocations for the Wishes of a change."""
+        """Return the Allocations for the Wishes of a change, as limits allow them."""
+        limits = self._limits_of(change)
+
+        def planned(wishes, _):
+            wanted = dataclasses.replace(change, wishes=wishes)
+            plan = self._booking.plan_change(wanted)
+            limits.refuse_in_preview(subjects.of_change(self._core, wanted, plan))
+            return plan
         with self._explained(change):
-            return self._booking.plan_change(change)
+            return self._within_limits(change, limits, None, planned)
+
+    def _within_limits(self, change, limits, planned, book):
+        """Return the result of ``uncounted_resources.attempt`` for a LeaseChange."""
+        types = {each.id: each.resource_type for each in change.target.reservations}
+        return uncounted_resources.attempt(self._core, limits, (change.wishes, types), planned,
+                                           book)
 
     def _make(self, change, planned, question):
         """Make a change and return the changed Lease.
@@ -119,7 +131,6 @@ class Update:
     def _preview(self, change):
         """Return the lease as after the change, with its price and losses; write nothing."""
         planned = self._planned(change)
-        self._limits_of(change).refuse_in_preview(subjects.of_change(self._core, change, planned))
         with self._questions.of_change(change, planned):
             """The question is withdrawn, because nothing is written."""
         booked = {allocation.reservation_id for allocation in planned}
@@ -178,7 +189,9 @@ class Update:
             question.settle(connection, changed, chosen)
             return changed
         with self._explained(change):
-            return self._booking.book_change(change, write, planned)
+            return self._within_limits(
+                change, limits, planned, lambda wishes, chosen: self._booking.book_change(
+                    dataclasses.replace(change, wishes=wishes), write, chosen))
 
     def _limits_of(self, change):
         lease = change.lease

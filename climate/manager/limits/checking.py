@@ -84,6 +84,12 @@ class LimitChecks:
         return any(limit.measure in rules.OF_ONE_LEASE and not limit.roles & roles
                    and requirement.names(limit.criteria) for limit in self.limits)
 
+    def with_criteria(self, error):
+        """Return the limits that a LimitExceeded names, if all of them have criteria; else []."""
+        names = {figures['limit'] for figures in error.kwargs['limits']}
+        broken = [limit for limit in self.limits if limit.name in names]
+        return broken if all(limit.property_names for limit in broken) else []
+
     def usage(self):
         """Return the ``usage.LimitUse`` of each limit, in order, by one statement."""
         if not self.limits:

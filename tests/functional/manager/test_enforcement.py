@@ -275,8 +275,12 @@ def test_an_extension_whose_charge_is_refused_after_the_booking_is_undone(world)
     world.credit.before = lambda action: None
     assert world.manager.lease(lease).end == builders.at(12)
     world.report()
-    assert world.manager.lease(lease).state == lifecycle.ACTIVE
+    lease = world.manager.lease(lease)
+    assert (lease.state, lease.extended_count) == (lifecycle.ACTIVE, 0)
     assert world.left == left
+    # A rule of extensions counts only those that stay.
+    world.manager.change(lease, end=builders.at(13))
+    assert world.manager.lease(lease).extended_count == 1
 
 
 @pytest.fixture

@@ -112,3 +112,14 @@ def test_no_start_after_a_pause_is_named_that_is_too_near_the_next_lease():
     alone = holdings.Request(builders.NOON, after=subject, others=tuple(others[:1]))
     assert fitting.fit(measures.breach(limit, alone), alone) == fitting.Fit(
         earliest_start=builders.at(44))
+
+
+@pytest.mark.parametrize('count, is_named', [(100, True), (101, False)])
+def test_a_later_start_is_searched_among_the_first_100_ends_only(count, is_named):
+    limit = limit_cases.limit('resources', count)
+    request = holdings.Request(
+        builders.NOON, after=limit_cases.holding('subject', limit_cases.held(0, 1, count)),
+        others=tuple(limit_cases.holding(str(number), limit_cases.held(0, number + 1))
+                     for number in range(count)))
+    fit = fitting.fit(measures.breach(limit, request), request)
+    assert fit.earliest_start == (builders.at(count) if is_named else None)
