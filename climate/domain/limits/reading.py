@@ -146,7 +146,12 @@ def _scope(field: str, document: Mapping[str, Any]) -> dict[str, Any]:
     if document.get('projects') and document.get('users'):
         raise errors.BadField(field=f'{field}.users', reason=(
             'a rule is for projects or for users: write two rules.'))
-    return {'name': document['name'], 'projects': frozenset(document.get('projects', ())),
+    name = document['name']
+    if not name.strip() or not name.isprintable():
+        raise errors.BadField(field=f'{field}.name', reason=(
+            f'{ascii(name)[:80]} cannot be shown in refusals: write printable characters, and not '
+            'only spaces.'))
+    return {'name': name, 'projects': frozenset(document.get('projects', ())),
             'users': frozenset(document.get('users', ())),
             'resource_type': document.get('resource_type'), 'pool': document.get('pool')}
 

@@ -119,6 +119,8 @@ def test_rules_of_extensions_are_read():
     (_limit(per='team'), 'per', 'project, user'),
     (_limit(projects=['p'], users=['u'], per='user'), 'users', 'two rules'),
     (_limit(users=['u']), 'users', 'per: user'),
+    (_limit(name='  '), 'name', 'not only spaces'),
+    (_limit(name='a\u202eb'), 'name', "'a\\u202eb' cannot be shown"),
 ])
 def test_an_error_in_a_limit_names_its_field(limit, field, words):
     with pytest.raises(errors.BadField) as caught:
