@@ -9,6 +9,8 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 
+pytestmark = pytest.mark.usefixtures('rare_polls')
+
 HOUR = builders.hours(1)
 NOON = builders.NOON
 
@@ -177,7 +179,6 @@ def test_a_cluster_that_fails_is_deleted_and_made_again(manager, enrol_hosts):
     assert [each.status for each in the_clusters(manager)] == ['CREATE_COMPLETE']
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_nothing(
         manager, enrol_hosts):
@@ -329,7 +330,6 @@ def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, enrol_hosts, users_
     started(manager, nodes_of(users_cluster, 1))
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, enrol_hosts):
     enrol_hosts(1)
@@ -358,7 +358,6 @@ def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager,
     assert the_clusters(manager) == []
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_a_lease(
         manager, enrol_hosts, conf):
     conf.set_override('wait_minutes', 5, group='virtual:cluster')

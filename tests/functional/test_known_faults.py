@@ -18,6 +18,8 @@ from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
 
+pytestmark = pytest.mark.usefixtures('rare_polls')
+
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 sized, flavored = builders.instances, builders.flavor_instances
 NO = errors.CloudError(service='Nova', reason='no')
@@ -206,7 +208,6 @@ def test_a18_the_dates_of_what_has_begun_or_is_over_stay_also_within_the_minute(
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-@pytest.mark.usefixtures('rare_polls')
 @both
 def test_a20_a_start_that_failed_is_not_told_as_one(manager, enrol, request_of):
     enrol(1)
@@ -246,7 +247,6 @@ def test_b_an_end_whose_servers_do_not_die_says_so_and_gives_nothing_back_before
     assert _slots(manager) == [2]
 
 
-@pytest.mark.usefixtures('rare_polls')
 @both
 def test_b_a_whole_host_is_handed_over_when_the_instances_before_it_are_gone(
         conf, manager, enrol, request_of):

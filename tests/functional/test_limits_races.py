@@ -8,6 +8,7 @@ import os
 import pytest
 from support import builders
 from support import crowds
+from support import thinning
 
 from climate.api import app
 from climate.manager.limits import books
@@ -30,11 +31,11 @@ def put_in_force(manager, **limit):
         'limits': [{'name': 'rule', **limit}]})
 
 
-@pytest.mark.parametrize('limit', [
+@pytest.mark.parametrize('limit', thinning.few([
     {'measure': 'resource_hours', 'most': 1, 'window': '1d'},
     {'measure': 'resources', 'most': 1}, {'measure': 'open_leases', 'most': 1},
     {'measure': 'resource_hours', 'most': 1, 'window': '1d', 'per': 'user'},
-], ids=['hours', 'resources', 'leases', 'of a user'])
+], 1), ids=['hours', 'resources', 'leases', 'of a user'])
 def test_one_of_sixteen_requests_gets_the_last_of_a_limit(manager, api, crowd, limit):
     manager.enrol(4)
     put_in_force(manager, **limit)

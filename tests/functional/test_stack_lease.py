@@ -7,6 +7,8 @@ from support import builders
 from climate import errors
 from climate.domain import lifecycle
 
+pytestmark = pytest.mark.usefixtures('rare_polls')
+
 NOON = builders.NOON
 LATER = NOON + builders.hours(2)
 
@@ -266,7 +268,6 @@ def test_a_quota_that_is_full_at_the_start_is_explained(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_stack_that_could_not_be_created_is_deleted_and_created_again(manager):
     template = stacks.template(vm=stacks.server(flavor='2'))
@@ -309,7 +310,6 @@ def test_a_dead_trust_leaves_nothing_behind(manager):
     manager.expect(lease, lifecycle.TERMINATED, NOON + builders.hours(1) + builders.minutes(1))
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.usefixtures('as_before')
 def test_a_dead_trust_at_the_start_creates_nothing_in_the_service_project(manager):
     manager.enrol(2)

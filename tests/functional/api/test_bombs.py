@@ -187,7 +187,7 @@ def _cases(places):
 def test_a_small_bomb_in_any_field_is_answered_at_once(bombed, places):
     cases = _cases(places)
     assert len(cases) > 200
-    for (place, path), bomb in zip(cases, itertools.cycle(SMALL)):
+    for (place, path), bomb in zip(cases[::3], itertools.cycle(SMALL)):
         bombed(place, path, bomb)
 
 

@@ -156,6 +156,7 @@ def member(conf, api, manager):
     return Member(api, manager)
 
 
+@pytest.mark.proof
 def test_all_that_a_member_s_requests_leave_is_gone_after_the_retention(
         conf, api, manager, member):
     before = _sizes(manager.database)

@@ -41,14 +41,13 @@ def test_a_host_that_sleeps_is_not_sick(manager, keeping):
     assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_future_lease_wakes_its_host_and_starts_in_time(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     lease = manager.book(start=NOON + hours(5), end=NOON + hours(6))
-    keeping.until(NOON + hours(4))
+    keeping.until(NOON + hours(4), every=minutes(20))
     assert keeping.states() == {host.id: sleep.ASLEEP}
-    keeping.until(NOON + hours(5) - minutes(5))
+    keeping.until(NOON + hours(5) - minutes(5), every=minutes(5))
     assert keeping.states() == {host.id: sleep.AWAKE}
     manager.expect(lease, lifecycle.ACTIVE, NOON + hours(5))
     assert keeping.compute(host).enabled

@@ -60,6 +60,7 @@ def in_order(found):
     return True
 
 
+@pytest.mark.proof
 def test_waiting_leases_are_served_in_the_order_of_locks(manager, locked):
     manager.enrol(4)
     full = [manager.active(end=NOON + hours(9)) for _ in range(4)]

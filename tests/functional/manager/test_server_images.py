@@ -7,6 +7,8 @@ from support import builders
 from climate import errors
 from climate.domain import lifecycle
 
+pytestmark = pytest.mark.usefixtures('rare_polls')
+
 NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
 
 
@@ -94,7 +96,6 @@ def test_an_image_that_is_queued_at_the_end_is_waited_for(slow):
     assert slow.lease(lease).state == lifecycle.TERMINATED
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_before_end_is_done_when_all_images_are_active(slow):
     lease, servers = _lease(slow)
     slow.run_until(NOON + hours(3) + minutes(5))
@@ -205,7 +206,6 @@ def test_images_of_the_moment_before_the_end_serve_a_deletion_after_it(manager):
     assert acts.is_clean(manager, 1)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_lease_in_error_gets_its_images(manager):
     lease, servers = _lease(manager, 2)
     manager.cloud.fail('nova.remove_host', 99, acts.NO)
@@ -229,7 +229,6 @@ def test_servers_of_a_project_that_the_hosts_are_shared_with_get_images_of_their
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('leave', [
     _end, *(pytest.param(each, marks=pytest.mark.proof) for each in (_delete, _run_out))])
 def test_a_cell_that_does_not_answer_has_no_empty_hosts(manager, leave):
@@ -246,7 +245,6 @@ def test_a_cell_that_does_not_answer_has_no_empty_hosts(manager, leave):
     assert acts.is_clean(manager, 1)
 
 
-@pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('fault', [
     'lost', *(pytest.param(each, marks=pytest.mark.proof) for each in ('refused', 'stuck'))])
 def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slow, fault):
@@ -275,7 +273,6 @@ def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slo
     assert acts.is_clean(slow, 2)
 
 
-@pytest.mark.usefixtures('rare_polls')
 def test_a_server_without_an_image_in_time_is_deleted_if_the_lease_says_so(slow):
     lease, servers = _lease(slow, 2, on_image_failure='delete')
     slow.cloud.spoil_images(servers[0].id, 'stuck')

@@ -66,7 +66,8 @@ def test_parts_that_are_in_use_leave_less_room(manager):
     assert manager.lease(lease).event(event_kinds.ACQUIRE).claim_no == before
 
 
-@pytest.mark.parametrize('cleaning', [0, pytest.param(10, marks=pytest.mark.proof)])
+@pytest.mark.proof
+@pytest.mark.parametrize('cleaning', [0, 10])
 def test_the_bound_never_refuses_a_request_that_fits(manager, cleaning):
     luck = random.Random(7)
     manager.core.conf.set_override('cleaning_minutes', cleaning, group='manager')
