@@ -85,7 +85,7 @@ CI = (
 RELEASE = (
     Step('check', 'check', 240),
     Step('test', 'test', 300),
-    Step('proofs', 'proofs', 720),
+    Step('proofs', 'proofs', 840),
     Step('demo', 'demo', 130),
     Step('faults', 'faults', 1400),
     Step('benchmarks', 'bench', 720),

@@ -3,6 +3,7 @@
 import pytest
 import stacks
 from support import builders
+from support import thinning
 
 from climate import errors
 from climate.domain import lifecycle
@@ -20,9 +21,9 @@ def stack(manager):
     return stacks.existing(manager)
 
 
-@pytest.mark.parametrize(('on_end', 'left'), [
+@pytest.mark.parametrize(('on_end', 'left'), thinning.few([
     (None, {'mine': 'SUSPEND_COMPLETE'}), ('suspend', {'mine': 'SUSPEND_COMPLETE'}),
-    ('leave', {'mine': 'RESUME_COMPLETE'}), ('delete', {})])
+    ('leave', {'mine': 'RESUME_COMPLETE'}), ('delete', {})], 2))
 def test_an_existing_stack_sleeps_until_the_start(conf, manager, stack, on_end, left):
     conf.set_override('stack_seconds', 20, group='simulated')
     lease = manager.create(later(stacks.known(stack, on_end=on_end)))

@@ -110,7 +110,7 @@ def planned(manager, wishes, span):
 CRITERIA = ('', '["=", "$rack", 4]', '["and", [">", "$vcpus", 8], ["not", ["=", "$rack", "2"]]]')
 
 
-@pytest.mark.parametrize('criteria', thinning.few(CRITERIA, 2))
+@pytest.mark.parametrize('criteria', thinning.few(CRITERIA[::-1], 1))
 def test_a_lease_gets_what_would_be_chosen_among_all_hosts(manager, booked, criteria):
     whole = selection.Demand(selection.WHOLE, 1, 5, selection.Spread.APART)
     parts = [selection.Demand(SMALL, 2, 3, spread) for spread in selection.Spread]

@@ -5,6 +5,7 @@ import clearings
 import pytest
 from support import builders
 from support import crashing
+from support import thinning
 
 from climate import errors
 from climate.domain import event_kinds
@@ -47,7 +48,7 @@ def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(mana
     assert lease.event(event_kinds.GIVE_BACK).status == lifecycle.EVENT_DONE
 
 
-@pytest.mark.parametrize('number', [1, 4, 9, 14, 18])
+@pytest.mark.parametrize('number', thinning.few([1, 4, 9, 14, 18], 3))
 def test_remaining_hosts_are_returned_although_the_manager_is_killed_meanwhile(
         manager, cloud, number):
     lease, leaving = _with_a_slow_leftover(manager, cloud)

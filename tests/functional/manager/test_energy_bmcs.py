@@ -161,7 +161,7 @@ def _polls(manager, keeping, count=6):
     pytest.param(_ALL, _gives(200, []), {'GracefulShutdown', 'On'}, id='a list'),
     pytest.param(_ALL, _lists(200, 'ForceOff', 'GracefulShutdown', 'On'),
                  {'GracefulShutdown', 'On'}, id='reset types are listed elsewhere'),
-], 6))
+], 4))
 def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
         manager, world, allowed, trouble, used):
     bmc, keeping, host = world(allowed, trouble)

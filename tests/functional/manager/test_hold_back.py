@@ -181,7 +181,7 @@ class Interrupted(engine.Database):
             yield connection
 
 
-@pytest.mark.parametrize('reads', thinning.few(range(1, 16), 5))
+@pytest.mark.parametrize('reads', thinning.few(range(1, 16), 3))
 def test_a_host_that_is_taken_meanwhile_does_not_make_the_try_fail(
         conf, database, clock, reads):
     watched = Interrupted(database.engine.url)
