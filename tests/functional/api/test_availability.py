@@ -5,7 +5,6 @@ from urllib import parse
 
 import pytest
 from support import builders
-from support import thinning
 
 READER = 'rita:demo:reader'
 HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
@@ -92,7 +91,7 @@ def test_at_1_0_nothing_is_told(ask):
 DEEP = '[' * 10000 + ']' * 10000
 
 
-@pytest.mark.parametrize(('fields', 'named'), thinning.few([
+@pytest.mark.parametrize(('fields', 'named'), [
     ({'reservations': None}, 'reservations'), ({'duration': None}, 'duration'),
     ({'reservations': ''}, 'reservations'), ({'reservations': 'physical:host'}, 'reservations'),
     ({'reservations': DEEP}, 'reservations'), ({'reservations': '[NaN]'}, 'reservations'),
@@ -111,7 +110,7 @@ DEEP = '[' * 10000 + ']' * 10000
     ({'latest': 'now'}, 'latest'), ({'latest': '2030-05-01 13:00'}, 'duration'),
     ({'latest': '2099-05-01 13:00'}, 'latest'), ({'earliest': '9998-12-31 23:00'}, 'latest'),
     ({'limit': '0'}, 'limit'), ({'limit': '21'}, 'limit'), ({'limit': 'all'}, 'limit'),
-    ({'limit': '9' * 99}, 'limit'), ({'limit': ''}, 'limit'), ({'colour': 'red'}, 'colour')], 12),
+    ({'limit': '9' * 99}, 'limit'), ({'limit': ''}, 'limit'), ({'colour': 'red'}, 'colour')],
     ids=str)
 def test_a_malformed_parameter_is_refused_by_name(ask, manager, fields, named):
     manager.enrol(1)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from support import builders
-from support import thinning
 
 HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 
@@ -23,7 +22,7 @@ def refused(api, manager):
     return try_it
 
 
-@pytest.mark.parametrize(('raw', 'told'), thinning.few([
+@pytest.mark.parametrize(('raw', 'told'), [
     (b'', 'not JSON'), (b'{', 'not JSON'), (b'[]', 'JSON object'), (b'"x"', 'JSON object'),
     (b'null', 'JSON object'), (b'{"name": NaN}', 'NaN'), (b'{"name": -Infinity}', 'Infinity'),
     (b'{"name": 1e999}', '1e999'), (b'{"name": %s}' % (b'9' * 5000), 'digits'),
@@ -32,7 +31,7 @@ def refused(api, manager):
     (b'{"a":' * 100000, 'not JSON'), (b'{"name": "\\ud800"}', 'U+D800'),
     (b'{"name": "a", "name": "b"}', 'the key "name" is given twice'),
     (b'{"a": [{"\\u0007": 1, "b": 2, "\\u0007": 1}]}', 'the key "\\u0007" is given twice'),
-    (b'{"\\u0007": 1}', 'U+0007'), (b'{"a": ["\\u0000"]}', 'U+0000')], 8),
+    (b'{"\\u0007": 1}', 'U+0007'), (b'{"a": ["\\u0000"]}', 'U+0000')],
     ids=lambda value: repr(value[:12]))
 def test_a_body_that_is_no_json_object_is_refused(api, raw, told):
     for version, path in (('1.0', '/v1/leases'), ('1.1', '/v1/leases'), ('1.1', '/v1/os-hosts')):
@@ -124,8 +123,8 @@ def test_no_duration_goes_beyond_the_last_year(api, manager, duration, status):
 @pytest.mark.parametrize('path', [
     '/v1/timeline?start={}', '/v1/utilisation?start={}', '/v1/timeline?start={}&end={}',
     '/v1/usage?end={}', '/v1/energy?end={}', '/v1/forecast?end={}', '/v1/leases?ends_after={}'])
-@pytest.mark.parametrize('moment', thinning.few([
-    LAST, '9998-12-31T23:59:59.999999Z', '1970-01-01'], 1))
+@pytest.mark.parametrize('moment', [
+    LAST, '9998-12-31T23:59:59.999999Z', '1970-01-01'])
 def test_the_ends_of_the_calendar_are_no_internal_error(api, manager, path, moment):
     manager.enrol(1)
     assert api.get(path.replace('{}', moment), version='1.1',
@@ -172,7 +171,7 @@ def test_a_count_that_nobody_has_is_a_conflict(refused):
                                                             'max': 10 ** 6}])
 
 
-@pytest.mark.parametrize(('criteria', 'told'), thinning.few([
+@pytest.mark.parametrize(('criteria', 'told'), [
     ('x', '"x"'), ('{', '"{"'), ('{}', '{}'), ('["=="]', '["=="]'), ('[]]', '"[]]"'),
     ('["==", "$gpu"]', 'three items'), ('["==", "gpu", "1"]', 'begins with $'),
     ('["~", "$gpu", "1"]', 'begin with one of'), ('["and"]', '"and" takes'),
@@ -182,7 +181,7 @@ def test_a_count_that_nobody_has_is_a_conflict(refused):
     ('["not", ' * 20 + '["==", "$gpu", "1"]' + ']' * 20, '16 deep'), ('[' * 5000, 'not JSON'),
     (json.dumps(['or', *[['==', '$gpu', '1']] * 201]), '200 comparisons'),
     ('["==", "$gpu", "%s"]' % ('x' * 65536), '65536'), (5, 'resource_properties'),
-    ({'a': 1}, 'resource_properties'), (['==', '$gpu', ['x']], 'no value')], 10),
+    ({'a': 1}, 'resource_properties'), (['==', '$gpu', ['x']], 'no value')],
     ids=lambda value: str(value)[:20])
 def test_criteria_that_cannot_be_read_are_refused_with_their_part(refused, criteria, told):
     for name in ('resource_properties', 'hypervisor_properties'):

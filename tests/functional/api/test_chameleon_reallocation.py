@@ -2,7 +2,6 @@
 """An administrator swaps the host of a lease with a PUT, as Chameleon's client does."""
 import pytest
 from support import builders
-from support import thinning
 
 ADMIN = {'token': builders.ADMIN}
 
@@ -36,13 +35,13 @@ def test_the_lease_gets_another_host(api, manager, lease, version):
     assert api.get(f'/v1/leases/{lease}').json['lease']['status'] == 'ACTIVE'
 
 
-@pytest.mark.parametrize(('body', 'status', 'text'), thinning.few([
+@pytest.mark.parametrize(('body', 'status', 'text'), [
     ({}, 400, 'lease_id'), (None, 400, ''), ({'lease_id': None}, 400, 'lease_id'),
     ({'lease_id': ''}, 400, 'lease_id'), ({'lease_id': ['x']}, 400, 'lease_id'),
     ({'lease_id': 'x' * 37}, 400, 'lease_id'), ({'lease_id': 'nobody'}, 404, 'nobody'),
     ({'reservation_id': 'x'}, 400, 'lease_id'),
     ({'lease_id': 'nobody', 'force': True}, 400, 'force'),
-    ({'lease_id': 'nobody', 'reservation_id': 'x'}, 400, 'reservation_id')], 5))
+    ({'lease_id': 'nobody', 'reservation_id': 'x'}, 400, 'reservation_id')])
 def test_a_wrong_body_is_refused_by_its_field(api, lease, body, status, text):
     answer = api.put(f'/v1/os-hosts/{host_of(api, lease)}/allocation', body, **ADMIN)
     assert answer.status_int == status, answer.text

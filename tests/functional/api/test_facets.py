@@ -6,7 +6,6 @@ from urllib import parse
 import pytest
 from support import builders
 from support import every_type
-from support import thinning
 
 MEMBER = {'token': builders.DEMO, 'version': '1.1'}
 PLACE = '/v1/resources/host/facets'
@@ -101,13 +100,13 @@ def test_private_properties_and_names_are_no_facets(api, hosts, manager):
     assert api.get(f'{PLACE}?criteria={hidden}', **MEMBER).status_int == 400
 
 
-@pytest.mark.parametrize(('query', 'field'), thinning.few([
+@pytest.mark.parametrize(('query', 'field'), [
     ('start=soon', 'start'), ('start=2020-01-01', 'start'), ('end=now', 'end'),
     ('duration=x', 'duration'), ('duration=1h&end=%2B2h', 'duration'),
     ('reservation=%7B', 'reservation'), ('reservation=%7B%7D', 'resource_type'),
     ('reservation=%5B%5D', 'body'), ('reservation={"resource_type":"dummy"}', 'dummy'),
     ('criteria=gpu', 'gpu'), ('criteria=["==","$gup","A100"]', 'gpu'), ('limit=1', 'limit'),
-    ('reservation={"resource_type":"physical:host","min":0,"max":1}', 'physical:host.min')], 6))
+    ('reservation={"resource_type":"physical:host","min":0,"max":1}', 'physical:host.min')])
 def test_a_wrong_query_is_refused_by_its_field(api, hosts, query, field):
     answer = api.get(f'{PLACE}?{query}', **MEMBER)
     assert answer.status_int == 400, answer.body

@@ -4,7 +4,6 @@ import urllib.parse
 
 import pytest
 from support import builders
-from support import thinning
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 PLACE = '/v1/forecast'
@@ -25,12 +24,12 @@ def test_a_forecast_has_an_element_for_each_hour(api, manager):
     assert len(api.get(PLACE, **ADMIN).json['forecast']['hours']) == 168
 
 
-@pytest.mark.parametrize(('query', 'status', 'words'), thinning.few([
+@pytest.mark.parametrize(('query', 'status', 'words'), [
     ({'end': '2020-01-01 00:00'}, 400, 'end'), ({'end': '2130-01-01 00:00'}, 400, 'end'),
     ({'end': 'now'}, 400, 'end'), ({'end': 'soon'}, 400, 'end'), ({'pool': 'moon'}, 404, 'moon'),
     ({'pool': ''}, 400, 'pool'), ({'hosts': '3'}, 400, 'hosts'),
     ({'criteria': '["==", "$moon", "1"]'}, 400, 'moon'), ({'criteria': '[['}, 400, 'Criteria'),
-    ({'criteria': '\x01'}, 400, 'criteria'), ({'criteria': 'x' * 4001}, 400, 'criteria')], 5))
+    ({'criteria': '\x01'}, 400, 'criteria'), ({'criteria': 'x' * 4001}, 400, 'criteria')])
 def test_bad_input_is_refused_and_names_the_field(api, query, status, words):
     answer = api.get(f'{PLACE}?{urllib.parse.urlencode(query)}', **ADMIN)
     assert answer.status_int == status, answer.body

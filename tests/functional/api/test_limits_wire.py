@@ -2,7 +2,6 @@
 """Limits on the wire: a project sees its own limits and their use, and nobody else's."""
 import pytest
 from support import builders
-from support import thinning
 
 NOON, hours = builders.NOON, builders.hours
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
@@ -82,11 +81,11 @@ def test_a_member_sees_no_other_project_or_user_in_any_form(limited, query):
     assert 'hours' not in answer.text
 
 
-@pytest.mark.parametrize('query, field', thinning.few([
+@pytest.mark.parametrize('query, field', [
     ('project_id=', 'project_id'), ('user_id=', 'user_id'),
     (f'project_id={"x" * 256}', 'project_id'),
     ('project_id=demo&project_id=other', 'project_id'), ('all_projects=true', 'all_projects'),
-    ('project=other', 'project'), ('project_id=a%07b', 'project_id')], 4))
+    ('project=other', 'project'), ('project_id=a%07b', 'project_id')])
 def test_a_query_that_cannot_be_meant_is_refused_with_its_field(limited, query, field):
     answer = limited.get(f'/v1/limits?{query}', **MEMBER)
     assert answer.status_int == 400

@@ -5,7 +5,6 @@ import re
 import pytest
 import sqlalchemy as sa
 from support import builders
-from support import thinning
 
 from climate import errors
 
@@ -57,12 +56,12 @@ def test_the_list_has_pages(api, manager):
     assert 'maintenances_links' not in second
 
 
-@pytest.mark.parametrize(('change', 'field'), thinning.few([
+@pytest.mark.parametrize(('change', 'field'), [
     ({'hosts': None}, 'hosts'), ({'criteria': ['=', '$vcpus', 16]}, 'criteria'),
     ({'hosts': ['compute-9']}, 'resources'), ({'start': '2029-01-01 00:00'}, 'start'),
     ({'running': 'killed'}, 'running'), ({'notice': '-2h'}, 'notice'),
     ({'rrule': 'FREQ=SECONDLY'}, 'rrule'), ({'who': 'me'}, 'body'), ({'reason': ''}, 'reason'),
-    ({'pool': 'segment'}, 'hosts'), ({'end': '2039-01-01 00:00'}, 'end')], 5))
+    ({'pool': 'segment'}, 'hosts'), ({'end': '2039-01-01 00:00'}, 'end')])
 def test_a_wrong_field_is_refused_by_name(api, manager, change, field):
     manager.enrol(1)
     body = {name: value for name, value in {**BODY, **change}.items() if value is not None}

@@ -2,7 +2,6 @@
 """The words for the status of a lease, as clients of each version see them."""
 import pytest
 from support import builders
-from support import thinning
 
 from climate import errors
 from climate.domain import lifecycle
@@ -129,10 +128,10 @@ def test_from_1_1_on_every_status_is_in_lower_case(clients, api, manager):
         'ACTIVE', {'DONE', 'UNDONE'})
 
 
-@pytest.mark.parametrize(('words', 'found'), thinning.few([
+@pytest.mark.parametrize(('words', 'found'), [
     ('active', 1), ('ACTIVE', 1), ('Active,terminated', 1), ('inactive', 1), ('INACTIVE', 1),
     ('to_be_started', 0), ('TO_BE_STARTED', 0), ('PENDING', 1), ('pending', 1), ('CREATING', 0),
-    ('ACTIVE,pending', 2), ('ERROR', 0), ('Terminating', 0)], 5))
+    ('ACTIVE,pending', 2), ('ERROR', 0), ('Terminating', 0)])
 def test_a_filter_takes_the_words_of_both_versions_in_both_spellings(
         clients, api, manager, words, found):
     manager.enrol(2)

@@ -5,7 +5,6 @@ import logging
 
 import pytest
 from support import builders
-from support import thinning
 import vobject
 
 NOON = builders.NOON
@@ -54,7 +53,7 @@ def test_own_subscriptions_are_hidden_from_colleagues_and_those_of_the_project_a
     assert api.get('/v1/subscriptions?all_projects=true', **VERSION).status_int == 403
 
 
-@pytest.mark.parametrize(('fields', 'field'), thinning.few([
+@pytest.mark.parametrize(('fields', 'field'), [
     ({'before_end': [0]}, 'before_end'), ({'before_end': [-1]}, 'before_end'),
     ({'before_end': ['-1h']}, 'before_end'), ({'before_end': ['36500d']}, 'before_end'),
     ({'before_end': ['10s']}, 'before_end'), ({'before_end': ['soon']}, 'before_end'),
@@ -64,7 +63,7 @@ def test_own_subscriptions_are_hidden_from_colleagues_and_those_of_the_project_a
     ({'address': 'http://example.org/'}, 'address'), ({'transport': 'pigeon'}, 'transport'),
     ({'transport': 'mail', 'address': 'a@example.org'}, 'transport'),
     ({'transport': 'calendar'}, 'address'), ({'scope': 'world'}, 'scope'),
-    ({'other': 1}, 'body'), ({'events': []}, 'events'), ({'name': 'two\r\nlines'}, 'name')], 8))
+    ({'other': 1}, 'body'), ({'events': []}, 'events'), ({'name': 'two\r\nlines'}, 'name')])
 def test_an_unusable_subscription_is_refused_with_its_field(api, fields, field):
     answer = api.post('/v1/subscriptions', {**HOOK, **fields}, **VERSION)
     assert (answer.status_int, answer.json['error_name']) == (400, 'bad_field')

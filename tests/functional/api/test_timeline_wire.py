@@ -2,7 +2,6 @@
 """GET /v1/timeline: the visible parts of a pool over time, and the refusal of bad input."""
 import pytest
 from support import builders
-from support import thinning
 
 from climate.db import absences
 from climate.domain import acquire
@@ -93,12 +92,12 @@ def test_a_host_that_is_out_of_order_has_a_bar_without_an_end(api, manager, leas
     assert [each['reservable'] for each in found['resources']] == [True, False]
 
 
-@pytest.mark.parametrize(('query', 'status', 'words'), thinning.few([
+@pytest.mark.parametrize(('query', 'status', 'words'), [
     ('end=2030-04-01T00:00:00Z', 400, 'end'), ('end=2130-01-01T00:00:00Z', 400, 'end'),
     ('start=soon', 400, 'start'), ('pool=moon', 404, 'moon'), ('step=1h', 400, 'step'),
     ('resolution=-1', 400, 'resolution'), ('resolution=1.5', 400, 'resolution'),
     ('criteria=[', 400, 'Criteria'), ('criteria=["==", "$moon", "1"]', 400, 'moon'),
-    ('pool=host&pool=host', 400, 'pool')], 5))
+    ('pool=host&pool=host', 400, 'pool')])
 def test_bad_input_is_refused_and_names_the_field(api, query, status, words):
     answer = api.get(f'/v1/timeline?{query}', **ADMIN)
     assert answer.status_int == status, answer.body

@@ -5,7 +5,6 @@ import io
 
 import pytest
 from support import builders
-from support import thinning
 
 hours = builders.hours
 NOON = builders.NOON
@@ -117,7 +116,7 @@ def test_a_span_is_widened_to_full_days(api, lived):
     assert (answer['start'][:13], answer['end'][:13]) == ('2030-04-01T00', '2030-05-02T00')
 
 
-@pytest.mark.parametrize(('query', 'field', 'words'), thinning.few([
+@pytest.mark.parametrize(('query', 'field', 'words'), [
     ('start=2030-05-02&end=2030-05-01', 'end', 'after the start'),
     ('start=2030-05-02&end=2030-05-02', 'end', 'after the start'),
     ('start=2030-01-01&end=2130-01-01', 'end', 'at most 3660'),
@@ -132,7 +131,7 @@ def test_a_span_is_widened_to_full_days(api, lived):
     ('format=xml', 'format', 'json, csv'), ('days=3', 'days', 'known are'),
     ('start=now&start=now', 'start', 'more than once'),
     ('all_projects=perhaps', 'all_projects', ''),
-    ('project_id=', 'project_id', '')], 8))
+    ('project_id=', 'project_id', '')])
 def test_a_wrong_question_for_usage_is_refused_by_its_field(api, query, field, words):
     answer = api.get(f'/v1/usage?{query}', **ADMIN)
     assert answer.status_int == 400, answer.body

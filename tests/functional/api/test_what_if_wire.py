@@ -2,7 +2,6 @@
 """POST /v1/what-if: what it answers, and how it refuses bad input."""
 import pytest
 from support import builders
-from support import thinning
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 PLACE = '/v1/what-if'
@@ -37,7 +36,7 @@ def test_an_empty_pool_has_no_utilisation(api):
     assert len(found['utilisation']['days']) == 30
 
 
-@pytest.mark.parametrize(('body', 'status', 'words'), thinning.few([
+@pytest.mark.parametrize(('body', 'status', 'words'), [
     ({'demand_factor': 0}, 400, 'demand_factor'), ({'demand_factor': -1}, 400, 'demand_factor'),
     ({'demand_factor': 1e9}, 400, 'demand_factor'), ({'demand_factor': 'a'}, 400, 'demand_factor'),
     ({'end': '2020-01-01 00:00'}, 400, 'end'), ({'start': '+2d', 'end': '+1d'}, 400, 'end'),
@@ -56,7 +55,7 @@ def test_an_empty_pool_has_no_utilisation(api):
     ({'remove': ['1', '2'], 'add': []}, 200, ''), ({'remove': '1'}, 400, 'remove'),
     ({'remove': ['x' * 300]}, 400, 'remove'), ({'remove': ['\x00']}, 400, 'remove'),
     ({'remove': [f'{number}' for number in range(10_001)]}, 400, 'remove'),
-    ({'pool': 'x' * (1 << 20)}, 413, '1048576')], 12))
+    ({'pool': 'x' * (1 << 20)}, 413, '1048576')])
 def test_bad_input_is_refused_and_names_the_field(api, body, status, words):
     answer = api.post(PLACE, body, **ADMIN)
     assert answer.status_int == status, answer.body
