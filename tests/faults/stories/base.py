@@ -73,7 +73,7 @@ def is_done(manager, kind, lease_id=LEASE):
     return event is not None and event.status == lifecycle.EVENT_DONE
 
 
-def create(manager, *reservations, later=False, lease_id=LEASE, acquire=None):
+def create(manager, *reservations, later=False, lease_id=LEASE, **more):
     """Create a lease unless it exists; it starts now, or in 8 hours if `later`."""
     now = manager.core.clock()
     try:
@@ -81,7 +81,7 @@ def create(manager, *reservations, later=False, lease_id=LEASE, acquire=None):
     except errors.LeaseNotFound:
         manager.client.create_lease(builders.a_member(), lease_id, builders.a_lease(
             *reservations, start=now + builders.hours(8) if later else None,
-            end=now + builders.hours(9), acquire=acquire))
+            end=now + builders.hours(9), **more))
 
 
 def lease(manager, lease_id=LEASE):

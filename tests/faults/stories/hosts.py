@@ -24,6 +24,22 @@ class StartOfTwo(Start):
         base.create(manager, builders.hosts(1), builders.hosts(1))
 
 
+class Step(base.Story):
+    """A lease of 9 hours that goes on in steps of 10 hours gets one step when it has started."""
+
+    name = 'step'
+    host_count = 1
+
+    def act(self, manager):
+        base.create(manager, builders.hosts(1), while_free_seconds=10 * 3600)
+
+    def is_over(self, manager):
+        lease = base.lease(manager)
+        length = round((lease.end - lease.start) / builders.hours(1))
+        assert length in (9, 9 + 10)
+        return lease.state == lifecycle.ACTIVE and length > 9
+
+
 class OfActive(base.Story):
     """A lease of two hosts runs, with a server on each."""
 
