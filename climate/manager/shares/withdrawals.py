@@ -78,4 +78,5 @@ def _message(lease, share, what):
     servers = 'Running servers stay until the end of the lease.' if share.clears_at is None else (
         f'Running servers are {fates[share.on_withdrawal]} at '
         f'{share.clears_at:%Y-%m-%d %H:%M} UTC.')
-    return f'{share.receiver} may not use {called} any more. {servers if share.lets_in else ""}'
+    text = f'{share.receiver} may not use {called} any more.'
+    return f'{text} {servers}' if share.lets_in else text

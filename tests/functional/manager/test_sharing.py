@@ -2,10 +2,14 @@
 """Shares of leases: who may boot on the resources, and what a withdrawal does to servers."""
 import acts
 import pytest
+import sqlalchemy as sa
 from support import builders
 
 from climate import errors
+from climate.db import tables
 from climate.domain import lifecycle
+from climate.domain import notification_kinds
+from climate.domain import notifications
 from climate.domain import shares
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -236,3 +240,42 @@ def test_a_manager_by_a_share_extends_at_the_cost_of_the_owner(manager, leased):
     share(manager, leased, 'manager')
     changed = manager.change(leased, builders.a_member('gus', GUEST), end=NOON + hours(6))
     assert (changed.project_id, changed.extended_count) == ('demo', 1)
+
+
+def sharing_notifications(manager):
+    """{(event type, project): the Notification} of the kind sharing in the outbox."""
+    with manager.database.reader() as connection:
+        rows = connection.execute(sa.select(
+            tables.OUTBOX.c.id, tables.OUTBOX.c.at, tables.OUTBOX.c.event_type,
+            tables.OUTBOX.c.payload)).all()
+    found = {(row.event_type, row.payload['project_id']): notifications.of_outbox(*row)
+             for row in rows}
+    return {key: each for key, each in found.items()
+            if notification_kinds.SHARING in each.kinds}
+
+
+def test_both_projects_are_notified_of_a_share_and_of_its_end(manager, leased):
+    made = share(manager, leased, on_withdrawal='delete')
+    withdraw(manager, leased, made, left=True)
+    told = sharing_notifications(manager)
+    assert told.keys() == {(event, project) for event in ('lease.shared', 'lease.share_left')
+                           for project in ('demo', GUEST)}
+    details = told['lease.share_left', GUEST].content['details']
+    assert details['message'] == (
+        f'project guests (guests) may not use lease a lease ({leased.id}) of project demo any '
+        'more. Running servers are deleted at 2030-05-01 13:00 UTC.')
+    assert notification_kinds.headline(
+        'sharing', told['lease.shared', GUEST].content) == 'Lease a lease is shared'
+    assert told['lease.shared', 'demo'].content['lease']['id'] == leased.id
+
+
+def test_the_owner_is_notified_of_a_limit_that_a_manager_by_a_share_reaches(
+        manager, leased, conf):
+    share(manager, leased, 'manager')
+    conf.set_override('request_bytes_per_project', 1, group='manager')
+    with pytest.raises(errors.TooManyRequestBytes):
+        manager.change_reservation(leased, caller=builders.a_member('gus', GUEST), min=2, max=2)
+    with manager.database.reader() as connection:
+        [payload] = connection.execute(sa.select(tables.OUTBOX.c.payload).where(
+            tables.OUTBOX.c.event_type == 'project.limit')).scalars()
+    assert payload['project_id'] == 'demo'

@@ -226,6 +226,29 @@ def test_a_user_has_a_role_if_keystone_lists_an_effective_one(keystone, canned, 
     assert asked.qs == {'user.id': ['u'], 'scope.project.id': ['p'], 'effective': ['true']}
 
 
+def test_a_project_is_found_by_its_id_or_else_by_its_name(keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}/projects/p%2F1', json={'project': {
+        'id': 'p/1', 'name': 'one', 'enabled': True}})
+    canned.http.get(f'{canned.KEYSTONE}/projects/lab', status_code=404)
+    canned.http.get(f'{canned.KEYSTONE}/projects?name=lab', json={'projects': [
+        {'id': 'p2', 'name': 'lab', 'enabled': True}, {'id': 'p3', 'name': 'lab'}]})
+    canned.http.get(f'{canned.KEYSTONE}/projects/none', status_code=404)
+    canned.http.get(f'{canned.KEYSTONE}/projects?name=none', json={'projects': []})
+    assert keystone.identities('project', 'p/1') == [models.KeystoneIdentity('p/1', 'one', True)]
+    assert [each.id for each in keystone.identities('project', 'lab')] == ['p2', 'p3']
+    assert keystone.identities('project', 'none') == []
+
+
+@pytest.mark.parametrize('disabled', ['user', 'domain of the user'])
+def test_a_disabled_user_is_found_as_disabled(keystone, canned, known, disabled):
+    canned.http.get(f'{canned.KEYSTONE}/users/u', json={'user': {
+        'id': 'u', 'name': 'ann', 'domain_id': 'd1', 'enabled': disabled != 'user'}})
+    canned.http.get(f'{canned.KEYSTONE}/domains/d1', json={'domain': {
+        'enabled': disabled == 'user'}})
+    [identity] = keystone.identities('user', 'u')
+    assert not identity.enabled
+
+
 @pytest.mark.parametrize(('answer', 'expected'), [
     ({'json': {'user': {'id': 'u/1', 'name': 'ann'}}}, False),
     ({'json': {'user': {'id': 'u/1', 'federated': []}}}, False),

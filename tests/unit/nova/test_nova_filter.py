@@ -144,6 +144,13 @@ def test_a_lease_that_is_shared_opens_its_hosts(asking, climate):
     assert passed(asking, request(WITH_R1), hosts) == ['mine']
 
 
+def test_a_share_by_climate_opens_no_host_after_its_withdrawal(asking, climate):
+    climate.shows('r1', ['mine'], owner='them')
+    # The event that removes the key from the aggregate has not been carried out yet.
+    shared = pool(**{'climate:owner': 'them', 'me': 'climate:share'})
+    assert passed(asking, request(WITH_R1), (host('mine', shared),)) == []
+
+
 def test_a_shared_lease_opens_no_host_after_its_end(asking, climate):
     climate.shows('r1', owner='them', reason='Lease l1 ended.')
     assert passed(asking, request(WITH_R1), (host('mine', pool(me='x')),)) == []
