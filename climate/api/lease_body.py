@@ -57,7 +57,7 @@ def request_of(request, parts):
             start = times.NOW
     key = None if lenient else request.headers.get('Idempotency-Key')
     return records.LeaseRequest(
-        name=_name(data['name']), start=None if start == times.NOW else start, end=end,
+        name=name_of(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
         reservations=tuple(_new(reservation(item, lenient), plugins)
                            for item in data.get('reservations', ())),
@@ -89,7 +89,7 @@ def changes_of(request, parts, lease):
             raise errors.BadField(field='duration', reason=(
                 'end is given, too; leave one of them out.'))
     return records.LeaseChanges(
-        name=_name(data['name']) if 'name' in data else None,
+        name=name_of(data['name']) if 'name' in data else None,
         start=None if start == times.NOW else start, start_now=start == times.NOW,
         end=None if end == times.NOW else end, end_now=end == times.NOW,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
@@ -126,7 +126,11 @@ def _dry_run(request):
     return False if hooks.is_lenient(request) else queries.flag(request, 'dry_run')
 
 
-def _name(text):
+def name_of(text):
+    """Return the name of a lease or series.
+
+    :raises BadField: the name is not one line, or has no visible character.
+    """
     if any(character in text for character in '\t\r\n'):
         raise errors.BadField(field='name', reason='it must be one line without tabs.')
     if not text.strip():

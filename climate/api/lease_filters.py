@@ -14,7 +14,7 @@ from climate.policies import leases as rules
 _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'status', 'owner', 'project', 'id')
 _FILTERS = ('limit', 'marker', 'sort', 'search', 'status', 'name', 'owner', 'project',
             'project_id', 'all_projects', 'resource_type', 'resource', 'resource_id',
-            'starts_before', 'ends_after', 'deleted', 'idle')
+            'starts_before', 'ends_after', 'deleted', 'idle', 'series_id')
 _FILTERS_1_0 = ('limit', 'marker', 'status', 'lease_name', 'project_id')
 # The columns of names and ids of users and projects have this length.
 _LONGEST = 255
@@ -36,6 +36,7 @@ def query(req, parts, caller, limit, marker):
         ends_after=_moment(parts, given, 'ends_after'),
         by_names=parts.policy.allows(caller, rules.GET_NAMES),
         deleted=queries.flag(req, 'deleted'), idle=queries.flag(req, 'idle'),
+        series_id=_text(given, 'series_id'),
         sort=_sort(given.get('sort', 'created_at')), limit=limit, marker=marker,
         most_bytes=parts.conf.api.max_page_bytes)
     return _of_resource(_with_shares(_of_projects(query, req, parts, caller), caller),

@@ -15,6 +15,7 @@ from climate.api.controllers import offers
 from climate.api.controllers import plans
 from climate.api.controllers import price_books
 from climate.api.controllers import reservations
+from climate.api.controllers import series
 from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import statements
@@ -32,7 +33,7 @@ def document(plugins):
     :param plugins: {resource type: plugin class}; each adds the schemas of its reservations.
     :returns: a JSON-ready dict.
     """
-    paths = leases.paths(plugins)
+    paths = leases.paths(plugins) | series.paths(plugins)
     for module in _MODULES:
         paths |= module.PATHS
     return {

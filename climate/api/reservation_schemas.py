@@ -39,16 +39,30 @@ def with_reservations(schema, plugins, name):
     :returns: a new schema.
     """
     # A change may omit its type. Then several schemas may match.
-    word = 'oneOf' if name is new else 'anyOf'
-    items = {word: [{'$ref': _PREFIX + name(resource_type)} for resource_type in plugins]}
-    if name is new:
-        items['discriminator'] = {'propertyName': 'resource_type', 'mapping': {
-            resource_type: _PREFIX + name(resource_type) for resource_type in plugins}}
-    properties = schema['properties']
-    extended = {**schema, 'properties': {
-        **properties, 'reservations': {**properties['reservations'], 'items': items}}}
+    items = _items(plugins) if name is new else {
+        'anyOf': [{'$ref': _PREFIX + name(resource_type)} for resource_type in plugins]}
+    extended = _with_items(schema, items)
     # Bodies are not validated with _SPANS, because the parser of the body has a clearer message.
     return {**extended, 'anyOf': _SPANS} if name is new else extended
+
+
+def repeated(schema, plugins):
+    """Add the schemas of new reservations to the schema of a series; return a new schema."""
+    return _with_items(schema, _items(plugins))
+
+
+def _items(plugins):
+    """Return the schema of a new reservation of any type."""
+    return {
+        'oneOf': [{'$ref': _PREFIX + new(resource_type)} for resource_type in plugins],
+        'discriminator': {'propertyName': 'resource_type', 'mapping': {
+            resource_type: _PREFIX + new(resource_type) for resource_type in plugins}}}
+
+
+def _with_items(schema, items):
+    properties = schema['properties']
+    return {**schema, 'properties': {
+        **properties, 'reservations': {**properties['reservations'], 'items': items}}}
 
 
 def _new(resource_type, plugin):

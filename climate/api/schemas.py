@@ -3,6 +3,7 @@
 from climate.domain import acquire
 from climate.domain import lease_events
 from climate.domain import maintenance_windows
+from climate.domain.series import series_records
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
@@ -198,6 +199,43 @@ _MAINTENANCE = {
     'additionalProperties': False,
 }
 
+#: The largest number that an occurrence of a series can have.
+MOST_OCCURRENCES = 1000
+_SERIES_FIELDS = {
+    'name': _NAME, 'duration': _DURATION,
+    'reservations': {**_reservations(['resource_type'], **PLACE), 'minItems': 1},
+}
+_SERIES_CREATE = {
+    'type': 'object',
+    'required': ['name', 'start', 'duration', 'repeat', 'reservations'],
+    'properties': {
+        **_SERIES_FIELDS,
+        'start': {'type': 'string', 'maxLength': 80, 'description': (
+            'The local time in "time_zone" from which the rule counts: "2030-05-01 08:00".')},
+        'repeat': {'type': 'string', 'minLength': 1, 'maxLength': 500, 'description': (
+            'The rule: "every monday until 2030-07-31", or an RRULE of RFC 5545: '
+            '"FREQ=WEEKLY;BYDAY=MO;UNTIL=20300731".')},
+        'time_zone': {'type': 'string', 'minLength': 1, 'maxLength': 64, 'default': 'UTC',
+                      'description': 'A time zone of the database of IANA: "Europe/Berlin".'},
+        'mode': {'enum': list(series_records.MODES), 'default': series_records.WHAT_FITS,
+                 'description': 'Whether all occurrences within the horizon are booked or none, or '
+                                'those for which resources are free.'},
+        'same_resources': {'type': 'boolean', 'default': False, 'description': (
+            'Whether each lease gets the resources of the first one.')},
+    },
+    'additionalProperties': False,
+}
+_SERIES_UPDATE = {
+    'type': 'object',
+    'minProperties': 1,
+    'properties': {
+        **_SERIES_FIELDS,
+        'time': {'type': 'string', 'maxLength': 8,
+                 'description': 'The local time of day of the starts: "09:00".'},
+    },
+    'additionalProperties': False,
+}
+
 _AVAILABILITY = {
     'type': 'object',
     'required': ['reservations', 'duration'],
@@ -299,6 +337,8 @@ AVAILABILITY_HOLD = (_HOLD, _HOLD)
 WHAT_IF = (_WHAT_IF, _WHAT_IF)
 LEASE_CREATE = (_CREATE_1_0, _CREATE_1_1)
 MAINTENANCE_CREATE = (_MAINTENANCE, _MAINTENANCE)
+SERIES_CREATE = (_SERIES_CREATE, _SERIES_CREATE)
+SERIES_UPDATE = (_SERIES_UPDATE, _SERIES_UPDATE)
 LEASE_SWAP = (_SWAP, _SWAP)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)

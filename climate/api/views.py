@@ -100,6 +100,7 @@ class Views:
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
             'idle_exempt': lease.idle_exempt, **_idle(lease),
             'while_free': lease.while_free_seconds, 'extended_count': lease.extended_count,
+            'series_id': lease.series_id,
             'acquire': _acquire(lease, permissions.moves),
             'reservations': [self.reservation(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),

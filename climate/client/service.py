@@ -19,6 +19,7 @@ from climate.client import offers
 from climate.client import plans
 from climate.client import price_books
 from climate.client import resources
+from climate.client import series
 from climate.client import servers
 from climate.client import services
 from climate.client import shares
@@ -69,6 +70,7 @@ class Client:
         self.limits = limits.Limits(self.http)
         self.offers = offers.Offers(self.http)
         self.plans = plans.Plans(self.http)
+        self.series = series.AllSeries(self.http)
         self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
         self.shares = shares.Shares(self.http)

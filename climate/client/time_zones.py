@@ -5,6 +5,7 @@ A zone is a tzinfo; None is the zone of this machine.
 """
 import datetime
 import difflib
+import os
 import re
 import zoneinfo
 
@@ -17,6 +18,8 @@ _OFFSET = re.compile(r'(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d)(?::(\d\d))?)?', re
 _AFTER_MOMENT = re.compile(
     r'(.*\S)(?: |(?<=\d))([A-Z]\w+(?:/[A-Z][\w+-]*)+|(?i:utc|gmt)(?:[+-]\d{1,2}(?::?\d\d){0,2})?|'
     r'[Zz]|(?:(?<=:\d\d)|(?<=:\d\d ))[+-]\d\d(?::?\d\d)?)', re.ASCII)
+# The zone of this machine, usually a link to a file of the database of IANA.
+_OF_MACHINE = '/etc/localtime'
 _FULL_DATE = re.compile(r'\d{4}-\d', re.ASCII)
 _OFFSETS = datetime.timedelta(hours=-12), datetime.timedelta(hours=14)
 
@@ -71,6 +74,17 @@ def named(name: str) -> datetime.tzinfo:
         raise moments.NotUnderstoodError(
             f'"{name[:40]}" is not a time zone; write UTC, or a name such as '
             f'{near[0] if near else "Europe/Berlin"}') from error
+
+
+def name_of(zone: Zone) -> str | None:
+    """Return the name of a zone in the database of IANA; None: it has none, or is not known."""
+    if zone is None:
+        path = os.path.realpath(_OF_MACHINE)
+        _, found, name = path.partition('/zoneinfo/')
+        return name if found and name in zoneinfo.available_timezones() else None
+    if zone is datetime.UTC:
+        return 'UTC'
+    return getattr(zone, 'key', None)
 
 
 def moments_at(shown: datetime.datetime, zone: Zone) -> list[datetime.datetime]:

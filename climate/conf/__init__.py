@@ -25,6 +25,7 @@ from climate.conf import limits
 from climate.conf import mail
 from climate.conf import manager
 from climate.conf import notifications
+from climate.conf import series
 from climate.conf import services
 from climate.conf import shares
 from climate.conf import webhook
@@ -46,7 +47,7 @@ GROUPS = (
     api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, shares.GROUP, energy.GROUP,
     billing.GROUP,
     enforcement.GROUP,
-    limits.GROUP,
+    limits.GROUP, series.GROUP,
     forecast.GROUP, notifications.GROUP, mail.GROUP, webhook.GROUP, console.GROUP, cloud.GROUP,
     services.KEYSTONE, services.NOVA, services.PLACEMENT, services.GLANCE, cloud.SIMULATED)
 

@@ -14,7 +14,7 @@ A transaction that locks rows of several tables locks them in this order, to avo
 6. events;
 7. acquisitions. A transaction that has locked the wait queue may write them before events.
 
-``swap_reports`` are written after all of these.
+``swap_reports`` and ``series_occurrences`` are written after all of these.
 
 The last statement of a transaction may lock a row of ``change_counts``, after all others.
 
@@ -25,7 +25,8 @@ Other transactions lock nothing of the list above. They lock one of these sequen
 
 * rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries``;
 * ``billing_months`` in order, then ``bills``, then ``failed_bills``;
-* ``owner_names``: a user, then a project.
+* ``owner_names``: a user, then a project;
+* ``series``, then the leases of a series that is split, then ``series_occurrences``.
 
 Rows that are only added (history, notifications, refusals) may be written at any time. If a
 deadlock occurs in spite of this order, the transaction raises LostRace, and the caller repeats the

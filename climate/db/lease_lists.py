@@ -64,6 +64,8 @@ def _conditions(query, now):
         yield sa.func.char_length(columns.name) == len(query.name)
     if query.search is not None:
         yield _contains(query.search)
+    if query.series_id is not None:
+        yield columns.series_id == query.series_id
     if query.starts_before is not None:
         yield columns.start < query.starts_before
     if query.ends_after is not None:

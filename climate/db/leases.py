@@ -141,6 +141,13 @@ def mentioned(connection, ids):
         .order_by(LEASES.c.id)).all())
 
 
+def deleted_early(connection, ids):
+    """Return those of the ids whose leases were deleted before they had started, as a set."""
+    return set(connection.execute(sa.select(LEASES.c.id).where(
+        LEASES.c.id.in_(sorted(filter(None, ids))), LEASES.c.deleted_at.is_not(None),
+        LEASES.c.deleted_at < LEASES.c.start)).scalars())
+
+
 def any_exist(connection):
     """Return whether there is any lease, even a deleted one."""
     return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None

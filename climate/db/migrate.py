@@ -19,6 +19,8 @@ from climate.db import limit_owners
 from climate.db import offers
 from climate.db import owner_names
 from climate.db import refusals
+from climate.db import series
+from climate.db import series_occurrences
 from climate.db import tables
 from climate.db import usage_days
 from climate.db import use_samples
@@ -131,7 +133,7 @@ def purge(database, before, reports_ends=False, counted_since=None):
     without allocations, expired idempotency keys, expired offers, old samples of use and old
     refusals are deleted too, as are the names and rows of users and projects without leases. Leases
     that are not billed yet stay, as do rows that are needed to count the usage of open days. The
-    lines of statements are never deleted.
+    lines of statements are never deleted. Series that are over go with the last of their leases.
 
     :param reports_ends: whether leases stay until their ends are reported to the enforcement
         service.
@@ -162,9 +164,11 @@ def purge(database, before, reports_ends=False, counted_since=None):
             connection.execute(sa.delete(allocations).where(allocations.c.reservation_id.in_(
                 sa.select(reservations.c.id).where(reservations.c.lease_id.in_(batch)))))
             enforcement_calls.purge(connection, batch)
+            series_occurrences.purge(connection, batch)
             connection.execute(sa.delete(leases).where(leases.c.id.in_(batch)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
+        series.purge(connection, before)
         use_samples.delete(connection, counted)
         limit_notices.forget(connection, before)
     count = _AT_ONCE

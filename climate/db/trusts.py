@@ -7,6 +7,7 @@ from climate.domain import records
 
 TRUSTS = tables.TRUSTS
 LEASES = tables.LEASES
+SERIES = tables.SERIES
 _COLUMNS = tables.columns(TRUSTS, records.RecordedTrust)
 _ADD = sa.insert(TRUSTS)
 
@@ -58,17 +59,22 @@ def of(connection, trust_id):
 
 
 def known(connection, trust_ids):
-    """Return those of these ids of trusts that leases or records have, as a set."""
+    """Return those of these ids of trusts that leases, series or records have, as a set."""
     ids = sorted(trust_ids)
-    return {trust_id for column in (TRUSTS.c.trust_id, LEASES.c.trust_id)
+    return {trust_id for column in (TRUSTS.c.trust_id, LEASES.c.trust_id, SERIES.c.trust_id)
             for trust_id in connection.execute(
                 sa.select(column).where(column.in_(ids))).scalars()} if ids else set()
 
 
 def unused(connection, moment):
-    """Return the RecordedTrusts from before a moment whose trust no lease has, oldest first."""
+    """Return the RecordedTrusts from before a moment whose trust is unused, oldest first.
+
+    A trust is used if a lease or a series has it.
+    """
     rows = connection.execute(
-        sa.select(*_COLUMNS).where(TRUSTS.c.created_at <= moment, ~sa.exists().where(
-            LEASES.c.trust_id == TRUSTS.c.trust_id))
+        sa.select(*_COLUMNS).where(
+            TRUSTS.c.created_at <= moment,
+            ~sa.exists().where(LEASES.c.trust_id == TRUSTS.c.trust_id),
+            ~sa.exists().where(SERIES.c.trust_id == TRUSTS.c.trust_id))
         .order_by(TRUSTS.c.created_at, TRUSTS.c.id))
     return [records.RecordedTrust(*row) for row in rows]

@@ -22,6 +22,7 @@ MOVED = 'moved'
 SICK = 'sick'
 MAINTENANCE = 'maintenance'
 SHARING = 'sharing'
+SERIES = 'series'
 CHANGE = 'change'
 NOTIFY = 'notify'
 BEFORE_END = 'before_end'
@@ -118,6 +119,10 @@ KINDS = {kind.name: kind for kind in (
         {'lease.shared': EventRule(),
          'lease.share_withdrawn': EventRule('A share of lease {name} has ended'),
          'lease.share_left': EventRule('Others have left lease {name}')}, usual=True),
+    NotificationKind(
+        SERIES, 'An occurrence of a series could not be booked, or not be changed.',
+        'An occurrence of the series {name} is not booked',
+        {'series.occurrence_failed': EventRule()}, usual=True),
     NotificationKind(
         CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
         {'lease.create': EventRule('Lease {name} was created'), 'lease.update': EventRule(),

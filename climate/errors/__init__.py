@@ -22,6 +22,7 @@
         ShareNotFound
         PriceBookNotFound StatementNotFound LimitBookNotFound
         SubscriptionNotFound CalendarNotFound
+        SeriesNotFound OccurrenceNotFound
         MaintenanceNotFound                the maintenance does not exist, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
@@ -35,9 +36,11 @@
         ExtensionRefused           403   a rule of extensions does not allow the new end
         LimitReached                       a limit or a quota of the project
           LimitExceeded            403   a limit of the limit book, or of Keystone
-          TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
-          TooManyWaiting
+          TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySeries
+          TooManySubscriptions TooManyWaiting
         PriceBookOverlaps LimitBookOverlaps  another version is valid from the same moment
+        SeriesConflict                     an occurrence of a series is not possible
+        SeriesOver                         the series has ended or is cancelled
         SubscriptionOff                    the subscription is switched off
         TooManySwaps                       too many swaps of resources that seem to work
         AlreadyShared                      the project or user has a share of the lease already
@@ -79,6 +82,7 @@ from climate.errors.leases import *  # noqa: F403
 from climate.errors.limits import *  # noqa: F403
 from climate.errors.requests import *  # noqa: F403
 from climate.errors.resources import *  # noqa: F403
+from climate.errors.series import *  # noqa: F403
 from climate.errors.services import *  # noqa: F403
 from climate.errors.statements import *  # noqa: F403
 from climate.errors.subscriptions import *  # noqa: F403

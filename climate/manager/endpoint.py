@@ -47,6 +47,10 @@ from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
 from climate.manager.pools import withdrawal
+from climate.manager.series import cancel as series_cancel
+from climate.manager.series import change as series_change
+from climate.manager.series import create as series_create
+from climate.manager.series import read as series_read
 from climate.manager.shares import sharing
 from climate.manager.usage import reports
 from climate.rpc import client
@@ -120,6 +124,10 @@ class Endpoint:
         self._swap = swap.Swap(core)
         self._sharing = sharing.Sharing(core)
         self._latest_ends = latest_ends.LatestEnds(core)
+        self._create_series = series_create.CreateSeries(core)
+        self._change_series = series_change.ChangeSeries(core)
+        self._cancel_series = series_cancel.CancelSeries(core)
+        self._read_series = series_read.ReadSeries(core)
         self._maintenances = maintenances.MaintenanceRequests(core)
         self._reservations = reservation_hosts.ReservationHosts(core)
         self._targets = targets.Targets(core)
@@ -261,6 +269,29 @@ class Endpoint:
 
     def forecast(self, context, query):
         return self._forecasts.find(query)
+
+    def create_series(self, context, series_id, request):
+        self._owners.remember(context)
+        return self._create_series.create(context, series_id, request)
+
+    def preview_series(self, context, request):
+        return self._create_series.preview(context, request)
+
+    def get_series(self, context, series_id):
+        return self._read_series.get(series_id)
+
+    def list_series(self, context, query):
+        return self._read_series.find(query)
+
+    def update_series(self, context, series_id, changes):
+        self._owners.remember(context)
+        return self._change_series.change(context, series_id, changes)
+
+    def preview_series_update(self, context, series_id, changes):
+        return self._change_series.preview(context, series_id, changes)
+
+    def cancel_series(self, context, series_id, scope, number=None):
+        self._cancel_series.cancel(context, series_id, scope, number)
 
     def create_maintenance(self, context, request):
         return self._maintenances.create(context, request)

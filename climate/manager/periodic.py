@@ -31,6 +31,7 @@ from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.pools import refresh
 from climate.manager.queue import fair_share
+from climate.manager.series import horizon
 from climate.manager.usage import days
 from climate.rpc import transport
 
@@ -109,6 +110,8 @@ class Periodic:
                 ('move leases off broken resources', health_moves.HealthMoves(core).move_soon),
                 ('flag running leases', self._refresher.flag_leases),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
+            'book series': (functools.partial(self._if_eldest, horizon.Horizon(core).step),
+                            conf.series.poll_seconds),
             'watch idle leases': (detection.IdleDetection(core, self._owner).step,
                                   _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),
             'close days of usage': (functools.partial(days.close, core.database),

@@ -13,6 +13,7 @@ from climate.policies import offers
 from climate.policies import plans
 from climate.policies import price_books
 from climate.policies import reservations
+from climate.policies import series
 from climate.policies import servers
 from climate.policies import services
 from climate.policies import shares
@@ -21,7 +22,8 @@ from climate.policies import subscriptions
 from climate.policies import timeline
 from climate.policies import usage
 
-_MODULES = (base, leases, shares, hosts, reservations, servers, services, offers, availability,
+_MODULES = (base, leases, shares, series, hosts, reservations, servers, services, offers,
+            availability,
             maintenances, usage, limits, limit_books, plans, price_books, statements, subscriptions,
             energy, timeline, audit)
 

@@ -31,6 +31,7 @@ from climate.domain import utilisation
 from climate.domain import what_if
 from climate.domain.limits import limit_reports
 from climate.domain.limits import rules as limit_rules
+from climate.domain.series import series_records
 from climate.rpc import wire
 
 Context = context.RequestContext
@@ -255,6 +256,40 @@ class ManagerClient:
 
     def forecast(self, context: Context, query: forecast.ForecastQuery) -> forecast.ForecastAnswer:
         """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``."""
+
+    def create_series(self, context: Context, series_id: str,
+                      request: series_records.SeriesRequest) -> series_records.Series:
+        """Create a series with the id `series_id`; return the Series with its occurrences."""
+
+    def preview_series(self, context: Context, request: series_records.SeriesRequest
+                       ) -> series_records.SeriesPreview:
+        """Return what each occurrence of a series would get. Nothing is changed."""
+
+    def get_series(self, context: Context, series_id: str) -> series_records.Series:
+        """Return a Series with the occurrences that are planned so far."""
+
+    def list_series(self, context: Context, query: series_records.SeriesQuery
+                    ) -> list[series_records.Series]:
+        """Return the Series that a SeriesQuery selects, without their occurrences.
+
+        If the bytes of the query end the list, its last item is None.
+        """
+
+    def update_series(self, context: Context, series_id: str,
+                      changes: series_records.SeriesChanges) -> series_records.Series:
+        """Change a series, or split it; return the changed Series with its occurrences."""
+
+    def preview_series_update(self, context: Context, series_id: str,
+                              changes: series_records.SeriesChanges
+                              ) -> series_records.SeriesPreview:
+        """Return what each changed occurrence would get. Nothing is changed."""
+
+    def cancel_series(self, context: Context, series_id: str, scope: str,
+                      number: int | None = None) -> None:
+        """Cancel the occurrences of a scope.
+
+        :param number: the number of the occurrence, unless the scope is all.
+        """
 
     def create_maintenance(self, context: Context, request: maintenance_windows.MaintenanceRequest
                            ) -> maintenance_windows.Maintenance:

@@ -45,7 +45,7 @@ def paths(plugins):
             'get': operation('List leases', query=[
                 *operations.paging(), *map(operations.query, (
                     'sort', 'search', 'status', 'name', 'owner', 'project', 'project_id',
-                    'resource_type', 'resource')),
+                    'resource_type', 'resource', 'series_id')),
                 operations.query('starts_before', format='moment'),
                 operations.query('ends_after', format='moment'),
                 operations.query('resource_id', pattern='^[0-9]{1,18}$'),

@@ -21,6 +21,7 @@ from climate.api.controllers import plans
 from climate.api.controllers import price_books
 from climate.api.controllers import reservations
 from climate.api.controllers import resources
+from climate.api.controllers import series
 from climate.api.controllers import servers
 from climate.api.controllers import services
 from climate.api.controllers import statements
@@ -58,6 +59,7 @@ class V1Controller:
         self.reservations = reservations.ReservationsController(parts)
         self.servers = servers.ServersController(parts)
         self.maintenances = maintenances.MaintenancesController(parts)
+        self.series = series.SeriesController(parts)
         self.offers = offers.OffersController(parts)
         self.subscriptions = subscriptions.SubscriptionsController(parts)
         self.calendars = subscriptions.CalendarsController(parts)

@@ -83,7 +83,9 @@ class ClientCommand(command.Command):
 
     def _in_zone(self, parsed_args: argparse.Namespace) -> int:
         """Understand moments in the zone of the user, say how, and carry out the command."""
-        zone = moment_arguments.zone(self.app.options, getattr(self.app, 'environ', os.environ))
+        # A command about series has its own argument for the zone.
+        own = parsed_args if getattr(parsed_args, 'time_zone', None) else self.app.options
+        zone = moment_arguments.zone(own, getattr(self.app, 'environ', os.environ))
         lines = moment_arguments.understand(parsed_args, zone, {
             action.dest: action.option_strings[0] for action in self._parser._actions
             if action.option_strings and action.help != argparse.SUPPRESS})

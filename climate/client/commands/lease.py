@@ -17,6 +17,8 @@ from climate.client.commands import lease_filters
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
 from climate.client.commands import reservation_arguments
+from climate.client.commands import series_arguments
+from climate.client.commands import series_view
 from climate.client.commands import shifts
 from climate.client.commands import waits
 
@@ -42,10 +44,14 @@ class CreateLease(new_lease.NewLeaseCommand):
                                  'ended. Default of the duration: that of this lease.')
         self.add_when(parser)
         acquire_arguments.add(parser)
+        series_arguments.add(parser, required=False)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         # Invalid arguments are reported before the client logs in.
+        if parsed_args.repeat is not None:
+            return self._series(parsed_args)
+        series_arguments.refuse_without_repeat(parsed_args)
         if parsed_args.offer is not None:
             _refuse_beside_offer(parsed_args)
             offer = self.client.offers.full_id(parsed_args.offer)
@@ -57,6 +63,22 @@ class CreateLease(new_lease.NewLeaseCommand):
         acquire = acquire_arguments.from_args(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
             parsed_args.name, reservations=reservations, acquire=acquire, **when))
+
+    def _series(self, parsed_args: argparse.Namespace) -> typing.Any:
+        """Create a series, and show it as "series create" does.
+
+        :raises BadValue: an argument is for a single lease only.
+        """
+        for name in ('offer', 'before_end', 'idle_exempt', 'while_free', 'key', 'wait', 'acquire'):
+            if getattr(parsed_args, name, None):
+                raise errors.BadValue(f'--{name.replace("_", "-")} is for a single lease: leave it '
+                                      'out, or --repeat.')
+        reservations = (self._like(parsed_args) if parsed_args.like is not None else
+                        reservation_arguments.from_args(parsed_args, '; or --like LEASE'))
+        created = series_arguments.create(self.client.series, parsed_args, reservations)
+        if parsed_args.dry_run:
+            self.say_dry()
+        return series_view.shown(created, exists=not parsed_args.dry_run)
 
     def _like(self, parsed_args: argparse.Namespace) -> Sequence[Mapping[str, typing.Any]]:
         """Return the reservations of the lease that --like names; also take its duration.

@@ -19,7 +19,7 @@ NEWEST_FIRST = 'created_at:desc'
 _FILTERS = {'limit': 'limit', 'name': 'name', 'search': 'search', 'owner': 'owner',
             'project': 'project', 'all_projects': 'all_projects', 'type': 'resource_type',
             'resource': 'resource', 'since': 'ends_after', 'until': 'starts_before',
-            'deleted': 'deleted', 'idle': 'idle'}
+            'deleted': 'deleted', 'idle': 'idle', 'series': 'series_id'}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--resource', metavar='HOST',
                         help='Only leases of this host, or other resource, of all projects that '
                              'you may see: its name, for administrators, or its id.')
+    parser.add_argument('--series', metavar='ID', help='Only the leases of this series.')
     parser.add_argument('--from', metavar='TIME', dest='since', type=arguments.moment,
                         help='Only leases, or with --resource allocations, that end later than '
                              f'this time: {new_lease.TIME_HELP}')

@@ -17,11 +17,11 @@ _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'owner', 'project', 'project_id',
          'reservations']
 _ALL = [*_LONG, 'remaining', 'user_id', 'user_name', 'project_name', 'created_at', 'started_at',
-        'idle_since', 'reclaim_at', 'shared', 'actions']
+        'idle_since', 'reclaim_at', 'shared', 'series_id', 'actions']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'while_free', 'extended_count', 'idle_since', 'reclaim_at', 'idle_exempt',
-         'acquire', 'started_at',
+         'acquire', 'series_id', 'started_at',
          'ended_at', 'deleted_at', 'project_name', 'project_id',
          'user_name', 'user_id', 'shared', 'share_count', 'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events', 'actions')

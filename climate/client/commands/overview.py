@@ -14,6 +14,7 @@ _INDENT = 18
 GROUPS: Sequence[tuple[str, Mapping[str, str]]] = (
     ('Leases', {
         'lease': 'Resources of a project from a start to an end',
+        'series': 'Leases that repeat',
         'availability': '',
         'offer': 'Free times that are held for the project',
         'server': 'Servers that exist already and are leased',

@@ -8,6 +8,7 @@ from climate.db.tables.maintenances import *  # noqa: F403
 from climate.db.tables.managers import *  # noqa: F403
 from climate.db.tables.owner_names import *  # noqa: F403
 from climate.db.tables.resources import *  # noqa: F403
+from climate.db.tables.series import *  # noqa: F403
 from climate.db.tables.shares import *  # noqa: F403
 from climate.db.tables.statements import *  # noqa: F403
 from climate.db.tables.subscriptions import *  # noqa: F403

@@ -40,6 +40,8 @@ LEASES = sa.Table(
     sa.Column('while_free_seconds', sa.Integer),
     # The end of the lease for which its project was notified that it can be extended; null: none.
     sa.Column('extension_open_for', base.UtcDateTime),
+    # The series of which the lease is an occurrence; null: none. The series may be purged.
+    sa.Column('series_id', base.text(36)),
     # Whether the lease was ever shared, so that other leases need no query for their shares.
     sa.Column('shared', sa.Boolean, nullable=False, server_default=sa.false()),
     *base.stamps(),
@@ -54,6 +56,7 @@ LEASES = sa.Table(
       for columns in (('project_id', 'deleted_at'), ('deleted_at',))),
     sa.Index(None, 'name', 'project_id', 'deleted_at'),
     sa.Index(None, 'trust_id'),
+    sa.Index(None, 'series_id'),
     # Usage reads the leases that were over after a moment, and those that are late to end.
     sa.Index(None, 'ended_at', 'end'),
     sa.Index(None, 'idle_since'),

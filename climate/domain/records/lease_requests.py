@@ -59,7 +59,8 @@ class LeaseChanges:
     `start_now` and `end_now` are set if the caller wrote "now" instead of a moment. With
     `whole_minutes`, a `start` equals the present start if both are in the same minute. If
     `generation` is set, the change is refused unless the lease has this generation. For
-    `hidden_criteria` and `while_free_seconds` see LeaseRequest; a step of 0 ends the steps.
+    `hidden_criteria` and `while_free_seconds` see LeaseRequest; a step of 0 ends the steps. The
+    manager sets `of_series` if the series of the lease changes, and not the lease alone.
     """
 
     name: str | None = None
@@ -77,6 +78,7 @@ class LeaseChanges:
     hidden_criteria: bool = True
     idle_exempt: bool | None = None
     while_free_seconds: int | None = None
+    of_series: bool = False
 
     @property
     def only_renames(self) -> bool:
@@ -107,6 +109,7 @@ class LeaseQuery:
         before this moment.
     :ivar ends_after: only leases that end later; with a resource, as for `starts_before`.
     :ivar resource: the name of a resource of the lease.
+    :ivar series_id: the series of which the leases are occurrences.
     :ivar by_names: whether filters and order use the names of users and projects.
     :ivar idle: True: only idle leases.
     :ivar receiver: (project id, user id) to which leases of other projects are shared that are
@@ -126,6 +129,7 @@ class LeaseQuery:
     project: str | None = None
     resource_type: str | None = None
     resource: str | None = None
+    series_id: str | None = None
     by_names: bool = False
     deleted: bool = False
     sort: tuple[tuple[str, bool], ...] = (('created_at', True),)

@@ -113,9 +113,10 @@ class Lease:
     price `late_cancel` of what the change cancels shortly before the start. `request_bytes` is the
     size of the requests and events, see ``request_sizes``. `extended_count` is the number of
     extensions by the owner while the lease ran. A lease with `while_free_seconds` is extended by
-    this step while nobody else needs its resources. Only leases
-    that are read for a response have `user_name` and `project_name`, if they are known. `shares`
-    has the open and the withdrawn shares; `shared` is True if there ever was one.
+    this step while nobody else needs its resources. A lease with a `series_id` is an occurrence of
+    that series. Only leases that are read for a response have `user_name` and `project_name`, if
+    they are known. `shares` has the open and the withdrawn shares; `shared` is True if there ever
+    was one.
     """
 
     id: str
@@ -146,6 +147,7 @@ class Lease:
     extended_count: int = 0
     while_free_seconds: int | None = None
     shared: bool = False
+    series_id: str | None = None
     reservations: tuple[reserved.Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None

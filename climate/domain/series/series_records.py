@@ -7,15 +7,17 @@ from typing import Any
 
 from climate.domain import records
 from climate.domain import texts
-from climate.domain.series import occurrences
+from climate.domain.series import series_times
 
 Moment = datetime.datetime
 
 #: The modes: book all occurrences within the horizon or none; or those for which resources are
 #: free.
 ALL_OR_NOTHING, WHAT_FITS = MODES = ('all_or_nothing', 'what_fits')
-#: The states of a series. While MAKING, the request that creates the series is being answered.
-MAKING, ACTIVE, ENDED, CANCELLED = ('making', 'active', 'ended', 'cancelled')
+#: The states of a series. While MAKING, the request that creates the series is being answered. If
+#: that request fails, the series is UNDONE. Nobody sees a series in one of these two states.
+MAKING, ACTIVE, ENDED, CANCELLED, UNDONE = ('making', 'active', 'ended', 'cancelled', 'undone')
+HIDDEN = (MAKING, UNDONE)
 #: The states of an occurrence. PLANNED is not tried yet; FAILED is tried again; SKIPPED was never
 #: booked before its start.
 PLANNED, BOOKED, FAILED, SKIPPED, OFF = STATUSES = (
@@ -25,10 +27,41 @@ THIS, FOLLOWING, ALL = SCOPES = ('this', 'following', 'all')
 
 
 @dataclasses.dataclass(frozen=True)
+class Occurrence:
+    """One occurrence of a series.
+
+    :ivar number: its number in the rule, from 1 on.
+    :ivar lease_id: the id that its lease has once it is booked; None: the lease was purged.
+    :ivar changed: whether a user changed its lease alone; changes of the series leave it as it is.
+    :ivar due_at: when a manager works on it: books it, changes its lease, or deletes its lease.
+    :ivar problem: why it has no lease, or why a change of the series was not applied, for
+        operators; `owner_problem` is the text for the owner.
+    """
+
+    series_id: str
+    number: int
+    start: Moment
+    end: Moment
+    status: str = PLANNED
+    lease_id: str | None = None
+    changed: bool = False
+    due_at: Moment | None = None
+    problem: str | None = None
+    owner_problem: str | None = None
+
+    @property
+    def problem_text(self) -> texts.Text | None:
+        """Return the problem in both versions, or None."""
+        return texts.stored(self.problem, self.owner_problem, self.lease_id or self.series_id)
+
+
+@dataclasses.dataclass(frozen=True)
 class Series:
     """A lease that repeats.
 
-    :ivar request: the reservations of each lease, as a list of bodies ready for JSON.
+    :ivar request: the reservations of each lease, as a list of bodies ready for JSON, without their
+        secret fields.
+    :ivar secrets: {position of the reservation: its secret fields}.
     :ivar start: the local time of the first start, without a zone, as ISO text.
     :ivar seconds: the duration of each lease.
     :ivar rule: a normalised RRULE.
@@ -61,40 +94,14 @@ class Series:
     updated_at: Moment | None = None
     user_name: str | None = None
     project_name: str | None = None
-    occurrences: 'tuple[Occurrence, ...]' = ()
+    occurrences: tuple[Occurrence, ...] = ()
+    secrets: records.Secrets = dataclasses.field(
+        default_factory=records.Secrets, repr=False, metadata={'stays': True})
 
     @property
-    def timing(self) -> occurrences.Timing:
-        return occurrences.Timing(self.rule, Moment.fromisoformat(self.start), self.seconds,
-                                  self.time_zone)
-
-
-@dataclasses.dataclass(frozen=True)
-class Occurrence:
-    """One occurrence of a series.
-
-    :ivar number: its number in the rule, from 1 on.
-    :ivar changed: whether a user changed its lease alone; changes of the series leave it as it is.
-    :ivar due_at: when a manager works on it: books it, changes its lease, or deletes its lease.
-    :ivar problem: why it has no lease, or why a change of the series was not applied, for
-        operators; `owner_problem` is the text for the owner.
-    """
-
-    series_id: str
-    number: int
-    start: Moment
-    end: Moment
-    status: str = PLANNED
-    lease_id: str | None = None
-    changed: bool = False
-    due_at: Moment | None = None
-    problem: str | None = None
-    owner_problem: str | None = None
-
-    @property
-    def problem_text(self) -> texts.Text | None:
-        """Return the problem in both versions, or None."""
-        return texts.stored(self.problem, self.owner_problem, self.lease_id or self.series_id)
+    def timing(self) -> series_times.Timing:
+        return series_times.Timing(
+            self.rule, Moment.fromisoformat(self.start), self.seconds, self.time_zone)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,7 +142,7 @@ class SeriesChanges:
 
 @dataclasses.dataclass(frozen=True)
 class OccurrencePreview:
-    """What an occurrence would get.
+    """The result for one occurrence if a request were made.
 
     :ivar resources: the names of the resources by position of the reservation.
     :ivar nearest: the nearest start at which the occurrence would fit, or None.

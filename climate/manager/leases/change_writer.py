@@ -9,6 +9,7 @@ from climate.db import journal
 from climate.db import later_asks
 from climate.db import leases
 from climate.db import reservations
+from climate.db import series_occurrences
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import short_notice
@@ -53,6 +54,8 @@ def write(core, connection, change, chosen):
     journal.note_limited(connection, lease.id, now, change.context.user_id or 'climate',
                          'extend' if change.in_steps else 'update',
                          texts.same(str(target.interval)))
+    if lease.series_id is not None and not (change.changes.of_series or change.in_steps):
+        series_occurrences.mark_changed(connection, lease.id)
     after = leases.get(connection, lease.id)
     outbox.publish(connection, after, now, 'update')
     return after

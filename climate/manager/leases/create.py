@@ -6,6 +6,7 @@ are created before the transaction: the trust of the lease, which needs the toke
 and early creations of plugins, whose ids clients need in the answer. Before them, the enforcement
 service is asked, if there is one.
 """
+import collections.abc
 import dataclasses
 import datetime
 
@@ -19,6 +20,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import requirement
 from climate.manager import request_limit
 from climate.manager.acquisition import first_attempt
 from climate.manager.billing import lease_prices
@@ -38,6 +40,20 @@ LOG = log.getLogger(__name__)
 _UNDO_SECONDS = 10
 
 
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """The series of which a new lease is an occurrence.
+
+    :ivar trust_id: the trust of the series, which its leases share; None: the lease gets its own.
+    :ivar names: {position of the reservation: {key of a need: names}} of the only resources that
+        the lease may get; None: all.
+    """
+
+    series_id: str
+    trust_id: str | None
+    names: collections.abc.Mapping | None = None
+
+
 class Create:
     """The use case of POST /v1/leases."""
 
@@ -51,12 +67,13 @@ class Create:
         self._refused = refused_demand.RefusedDemand(parts)
         self._questions = questions.Questions(parts)
 
-    def create(self, context, lease_id, request):
+    def create(self, context, lease_id, request, origin=None):
         """Create the lease of a LeaseRequest and return it; with `dry_run` only return a draft.
 
         The call can be repeated: with the same id, or the same Idempotency-Key, it returns the
         lease that the first call created.
 
+        :param origin: the Origin of a lease that a series creates; None: a user creates it.
         :raises BadRequest: the request is wrong; the error names the field.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises TooManyWaiting: the project has too many waiting leases for another one.
@@ -76,9 +93,10 @@ class Create:
         existing = self._existing(context, lease_id, request, now)
         if existing is not None:
             return existing
-        self._trusts.refuse_acting_for_lease(context)
+        if origin is None:
+            self._trusts.refuse_acting_for_lease(context)
         try:
-            return self._create(context, lease_id, request, now)
+            return self._create(context, lease_id, request, now, origin)
         except errors.OfferNotFound:
             # A concurrent copy of this request may have taken the offer.
             existing = self._existing(context, lease_id, request, now)
@@ -86,12 +104,14 @@ class Create:
                 raise
             return existing
 
-    def _create(self, context, lease_id, request, now):
+    def _create(self, context, lease_id, request, now, origin):
         source = self._first_attempt
         if request.offer_id is not None:
             source = self._offers.taking(context, request.offer_id, now)
             request = source.completed(request)
         drafted = self._drafts.draft(context, lease_id, request, now)
+        if origin is not None:
+            drafted = _of_series(self._core.registry, drafted, origin)
         lease = drafted.lease
         if request.offer_id is None:
             # The requests of an offer were counted when the offer was made.
@@ -219,6 +239,21 @@ class Create:
         lease = _with_resources(lease, chosen)
         outbox.publish(connection, lease, now, 'create')
         return lease
+
+
+def _of_series(registry, drafted, origin):
+    """Return the Draft of a lease as an occurrence of the series of an Origin."""
+    positions = {each.id: str(position)
+                 for position, each in enumerate(drafted.lease.reservations)}
+
+    def only_named(wish):
+        names = (origin.names or {}).get(positions[wish.reservation_id], {}).get(wish.need.key)
+        return wish if names is None else wish.also_meeting(requirement.In(
+            registry.pool(wish.need.pool).name_fact, tuple(names)))
+    return dataclasses.replace(
+        drafted, wishes=[only_named(wish) for wish in drafted.wishes],
+        lease=dataclasses.replace(drafted.lease, series_id=origin.series_id,
+                                  trust_id=origin.trust_id))
 
 
 def _with_resources(lease, chosen):

@@ -14,6 +14,7 @@ from oslo_log import log
 from oslo_utils import uuidutils
 
 from climate import errors
+from climate.db import series
 from climate.db import trusts
 from climate.domain import records
 from climate.domain import texts
@@ -76,10 +77,14 @@ class Trusts:
         :param before: see `refuse_without_owner`.
         """
         required = self._core.conf.keystone.trust_required
+        if lease.trust_id is not None:
+            # A lease of a series shares the trust of the series.
+            return lease, None
         if not required and not self._acts_as_owner(reservations):
             return lease, None
         try:
-            record = self._create(context, lease, now)
+            record = self._create(context, now, lease.id, lease.end,
+                                  redelegable=self._is_redelegated(lease.reservations))
         except errors.TrustRefused as error:
             if required:
                 raise
@@ -89,24 +94,36 @@ class Trusts:
             return lease, None
         return dataclasses.replace(lease, trust_id=record.trust_id), record
 
-    def _create(self, context, lease, now):
+    def of_series(self, context, series_id, end, reservations, now):
+        """Create the trust that a series and all its leases share; return its RecordedTrust.
+
+        :param end: the end of the last lease.
+        :param reservations: the Reservations, or ReservationRequests, of each lease.
+        :raises TrustRefused: the caller cannot delegate.
+        :raises CloudError: Keystone refuses each moment.
+        """
+        return self._create(context, now, series_id, end,
+                            redelegable=self._is_redelegated(reservations))
+
+    def _create(self, context, now, owner_id, end, *, redelegable):
         """Create a trust that expires at a random moment; return its RecordedTrust.
 
+        :param owner_id: the id of the lease or series.
         :raises CloudError: Keystone refuses each moment.
         """
         keystone = self._core.cloud.as_service().keystone
         for _ in range(_MOMENTS):
-            record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
-                                           _expiry(max(lease.end, now)))
+            record = records.RecordedTrust(uuidutils.generate_uuid(), owner_id, now,
+                                           _expiry(max(end, now)))
             self._record(record)
             try:
                 trust = keystone.create_trust(
-                    context, record.expires_at, redelegable=self._is_redelegated(lease))
+                    context, record.expires_at, redelegable=redelegable)
             except errors.Conflict as error:
                 # The moment identifies the trust of another lease, so the record must not stay.
                 self._forget(record)
-                LOG.info('Lease %s: its trust cannot expire at %s, another moment is chosen: %s',
-                         lease.id, record.expires_at, error.message)
+                LOG.info('%s: its trust cannot expire at %s, another moment is chosen: %s',
+                         owner_id, record.expires_at, error.message)
             except (errors.NotAuthenticated, errors.TrustRefused):
                 self._forget(record)
                 raise
@@ -129,9 +146,9 @@ class Trusts:
         return any(self._core.registry.plugin(each.resource_type).acts_as_owner(each.request)
                    for each in reservations)
 
-    def _is_redelegated(self, lease):
+    def _is_redelegated(self, reservations):
         return any(self._core.registry.plugin(each.resource_type).redelegates(each.request)
-                   for each in lease.reservations)
+                   for each in reservations)
 
     @cores.again_after_a_race
     def _record(self, record):
@@ -165,9 +182,15 @@ def settle(connection, record):
 
 
 def drop_of(core, lease):
-    """Delete the trust of a lease that is over, and its record; "not found" is success."""
+    """Delete the trust of a lease that is over, and its record; "not found" is success.
+
+    The trust of a series stays; ``manager.series`` deletes it after the last lease.
+    """
     if lease.trust_id is None:
         return
+    with core.database.reader() as connection:
+        if series.have_trust(connection, lease.trust_id):
+            return
     core.cloud.as_service().keystone.delete_trust(lease.trust_id)
     with core.database.writer() as connection:
         trusts.forget_dropped(connection, lease.trust_id)

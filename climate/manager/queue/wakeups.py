@@ -15,6 +15,7 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.db import free_resources
+from climate.db import series_occurrences
 from climate.db import wait_queue
 from climate.domain import due_events
 from climate.domain import lifecycle
@@ -75,6 +76,7 @@ def wake(connection, now, leaving=None):
 
     :param leaving: the id of a lease that leaves the queue in this transaction.
     """
+    series_occurrences.wake(connection, now)
     if wait_queue.somebody_waits(connection):
         # The lock keeps the first lease first until this transaction is committed.
         wait_queue.lock(connection)

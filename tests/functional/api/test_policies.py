@@ -22,6 +22,8 @@ CALLERS = (NOBODY, READER, STRANGER, MEMBER, ADMIN, NOVA)
 LEASE = {'1.0': {'name': 'x', 'start_date': 'now', 'end_date': '2030-05-01 13:00'},
          '1.1': {'name': 'x', 'duration': '1h'}}
 NAME = {'name': 'another'}
+SERIES = {'name': 'x', 'start': '2030-05-01 13:00', 'duration': '1h',
+          'repeat': 'every day for 2 times', 'reservations': [{'resource_type': 'virtual:dummy'}]}
 DUMMY = {'reservations': [{'resource_type': 'virtual:dummy'}]}
 HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
@@ -32,6 +34,7 @@ LEASED = '/leases/{id}/resources'
 LATEST_END = '/leases/{id}/latest_end'
 SERVER_HOSTS = '/servers/{id}/hosts'
 QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
+           '/series/{id}': '?scope=all',
            '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
 # Route, body, and the status for: nobody, a reader of the project, a member of another project,
 # a member of the project, an admin of a third project, another service of the cloud.
@@ -137,6 +140,16 @@ TABLE = (
     # One that is not there.
     ('GET', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
     ('DELETE', '/maintenances/{id}', None, NOT_FOR_USERS_AT_1_0),
+    ('GET', '/series', None, {'1.0': (401, 404, 404, 404, 404, 403),
+                              '1.1': (401, 200, 200, 200, 200, 403)}),
+    ('POST', '/series', SERIES, {'1.0': (401, 403, 404, 404, 404, 403),
+                                 '1.1': (401, 403, 201, 201, 201, 403)}),
+    ('GET', '/series/{id}', None, {'1.0': (401, 404, 404, 404, 404, 403),
+                                   '1.1': (401, 200, 404, 200, 200, 403)}),
+    ('PUT', '/series/{id}', NAME, {'1.0': (401, 404, 404, 404, 404, 403),
+                                   '1.1': (401, 403, 404, 200, 200, 403)}),
+    ('DELETE', '/series/{id}', None, {'1.0': (401, 404, 404, 404, 404, 403),
+                                      '1.1': (401, 403, 404, 204, 204, 403)}),
     ('GET', '/os-hosts', None, (401, 403, 403, 403, 200, 403)),
     ('POST', '/os-hosts', {'name': 'compute-2'}, (401, 403, 403, 403, 201, 403)),
     ('GET', '/os-hosts/{id}', None, (401, 403, 403, 403, 200, 403)),
@@ -223,9 +236,12 @@ def statuses(api, enrolled, row):
             lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
             known[path] = (lease['id'] if path.startswith('/leases/')
                            else lease['reservations'][0]['id'])
+        if path == '/series/{id}':
+            known[path] = api.post('/v1/series', SERIES, version='1.1').json['series']['id']
         place = path.replace('{id}', known.get(path, str(enrolled[pool])))
-        answers[caller] = api.call(method, f'/v1{place}{QUERIES.get(path, "")}', body,
-                                   token=caller, version=version)
+        query = '' if (method, path) == ('GET', '/series/{id}') else QUERIES.get(path, '')
+        answers[caller] = api.call(method, f'/v1{place}{query}', body, token=caller,
+                                   version=version)
     assert all(answer.content_type == 'application/json' for answer in answers.values()
                if answer.status_int != 204)
     return {caller: answer.status_int for caller, answer in answers.items()}

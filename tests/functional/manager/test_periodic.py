@@ -6,7 +6,9 @@ does, and asserts that the others had their turn.
 """
 import contextlib
 import dataclasses
+import datetime
 import threading
+import uuid
 
 import acts
 import oslo_messaging as messaging
@@ -27,6 +29,7 @@ from climate.domain import lifecycle
 from climate.domain import maintenance_windows
 from climate.domain import records
 from climate.domain import sleep
+from climate.domain.series import series_records
 from climate.manager import periodic
 from climate.manager.leases import target_watch
 from climate.notifiers import webhook
@@ -405,6 +408,21 @@ def _maintain(world, _):
     manager.clock.advance(hours(3))
     world.run('carry out maintenance', times=2)
     assert all(map(world.is_enabled, hosts))
+
+
+@case('book series')
+def _series(world, _):
+    manager = world.manager
+    manager.enrol(1)
+    series = [manager.client.create_series(
+        builders.a_member(), str(uuid.uuid4()), series_records.SeriesRequest(
+            name='lab', reservations=(builders.hosts(),), start=f'{NOON + hours(start):%FT%T}',
+            seconds=3600, repeat='every day for 70 times', time_zone='UTC')) for start in (1, 3)]
+    world.spoil(tables.SERIES, series[0].id, rule='FREQ=NEVER')
+    manager.clock.advance(datetime.timedelta(days=2))
+    world.run('book series')
+    found = [manager.client.get_series(builders.a_member(), each.id) for each in series]
+    assert [len(each.occurrences) for each in found] == [60, 62]
 
 
 @case('watch idle leases')

@@ -4,6 +4,7 @@
 Each occurrence starts at the same local time. A local time that the clocks skip is moved forward by
 the length of the gap. A local time that the clocks show twice means the first time.
 """
+import collections.abc
 import dataclasses
 import datetime
 import itertools
@@ -91,6 +92,11 @@ def moment_at(local: datetime.datetime, time_zone: str) -> datetime.datetime:
     return local.replace(tzinfo=zone(time_zone), fold=0).astimezone(datetime.UTC)
 
 
+def local_of(moment: datetime.datetime, time_zone: str) -> datetime.datetime:
+    """Return the local time, without a zone, that the clocks of a zone show at a moment."""
+    return moment.astimezone(zone(time_zone)).replace(tzinfo=None)
+
+
 def spans(planned: Timing) -> list[interval.Interval]:
     """Return the Intervals of all occurrences, in order."""
     length = datetime.timedelta(seconds=planned.seconds)
@@ -116,7 +122,7 @@ def beginning_with(planned: Timing, number: int) -> Timing:
         rule=_normalised({**_endless(parts), 'COUNT': str(count)}))
 
 
-def _local_starts(planned):
+def _local_starts(planned: Timing) -> collections.abc.Iterator[datetime.datetime]:
     parts = recurrence_rule.parts_of(planned.rule)
     # A stored rule has an end, so the bound only ends the search of a rule that never occurs.
     bound = (planned.start + recurrence_rule.CHECKED
@@ -125,7 +131,7 @@ def _local_starts(planned):
                                   _local_end(parts, planned.time_zone), bound)
 
 
-def _local_end(parts, time_zone):
+def _local_end(parts: recurrence_rule.Parts, time_zone: str) -> datetime.datetime | None:
     """Return the last local time at which an occurrence may start, or None."""
     until = recurrence_rule.until_of(parts)
     if until is None:
@@ -136,7 +142,7 @@ def _local_end(parts, time_zone):
         tzinfo=None)
 
 
-def _normalised(parts):
+def _normalised(parts: recurrence_rule.Parts) -> str:
     """Return the text of a rule with its parts in a fixed order."""
     known = {name: text for name, text in parts.items()
              if (name, text) != ('INTERVAL', '1')}
@@ -144,11 +150,11 @@ def _normalised(parts):
         known, key=lambda name: (_ORDER.index(name) if name in _ORDER else _BY_PARTS, name)))
 
 
-def _endless(parts):
+def _endless(parts: recurrence_rule.Parts) -> dict[str, str]:
     return {name: text for name, text in parts.items() if name not in ('COUNT', 'UNTIL')}
 
 
-def _refuse_endless(parts, limits):
+def _refuse_endless(parts: recurrence_rule.Parts, limits: Limits) -> None:
     """Refuse a rule without an end, or with one that is too late.
 
     :raises BadRuleError: the text says what to write.
@@ -159,7 +165,8 @@ def _refuse_endless(parts, limits):
             f'RRULE; a series lasts at most {limits.years} years')
 
 
-def _refuse_count(local_starts, start, limits):
+def _refuse_count(local_starts: collections.abc.Sequence[datetime.datetime],
+                  start: datetime.datetime, limits: Limits) -> None:
     """Refuse a rule that has no occurrence, too many, or one that is too late.
 
     :raises BadRuleError: the text says why.
@@ -177,7 +184,7 @@ def _refuse_count(local_starts, start, limits):
             f'{limits.years} years: end it earlier')
 
 
-def _refuse_overlap(intervals):
+def _refuse_overlap(intervals: collections.abc.Iterable[interval.Interval]) -> None:
     """Refuse occurrences that overlap each other.
 
     :raises BadField: the error names the first two.

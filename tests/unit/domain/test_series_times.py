@@ -8,7 +8,7 @@ from dateutil import tz
 import pytest
 
 from climate import errors
-from climate.domain.series import occurrences
+from climate.domain.series import series_times
 
 _ZONES = ('Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Casablanca',
           'Asia/Kolkata')
@@ -20,8 +20,8 @@ _RULES = ('FREQ=DAILY', 'FREQ=WEEKLY;BYDAY=MO', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=TU
           'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1')
 # Berlin skips 02:30 and New York shows 01:30 twice; Lord Howe changes its clocks by half an hour.
 _TIMES = (datetime.time(1, 30), datetime.time(2, 15), datetime.time(2, 30), datetime.time(9))
-_TEN_YEARS = occurrences.Limits(10, 5000)
-_LIMITS = occurrences.Limits(2, 500)
+_TEN_YEARS = series_times.Limits(10, 5000)
+_LIMITS = series_times.Limits(2, 500)
 _HOUR = 3600
 _MONDAY = datetime.datetime(2027, 1, 11, 9)
 
@@ -34,7 +34,7 @@ def _by_dateutil(rule, start, zone, until):
 
 
 def _timing(text, start=_MONDAY, seconds=_HOUR, zone='Europe/Berlin', limits=_LIMITS):
-    return occurrences.timing(text, start, seconds, zone, limits)
+    return series_times.timing(text, start, seconds, zone, limits)
 
 
 @pytest.mark.parametrize('zone', _ZONES)
@@ -46,25 +46,25 @@ def test_occurrences_equal_those_of_dateutil_over_ten_years(rule, zone):
         start = datetime.datetime.combine(day, time)
         planned = _timing(f'{rule};UNTIL={until:%Y%m%d}', start, 60, zone, _TEN_YEARS)
 
-        assert [span.start for span in occurrences.spans(planned)] == _by_dateutil(
+        assert [span.start for span in series_times.spans(planned)] == _by_dateutil(
             rule, start, zone, until)
 
 
 def test_the_local_time_is_kept_across_changes_of_the_clocks():
     planned = _timing('every monday until 2027-11-30')
-    starts = [span.start for span in occurrences.spans(planned)]
+    starts = [span.start for span in series_times.spans(planned)]
 
     assert {start.astimezone(tz.gettz('Europe/Berlin')).hour for start in starts} == {9}
     assert {start.hour for start in starts} == {7, 8}
 
 
 def test_a_skipped_time_moves_forward_by_the_gap():
-    assert occurrences.moment_at(datetime.datetime(2027, 3, 28, 2, 30), 'Europe/Berlin') == (
+    assert series_times.moment_at(datetime.datetime(2027, 3, 28, 2, 30), 'Europe/Berlin') == (
         datetime.datetime(2027, 3, 28, 1, 30, tzinfo=datetime.UTC))
 
 
 def test_a_repeated_time_means_the_first():
-    assert occurrences.moment_at(datetime.datetime(2027, 10, 31, 2, 30), 'Europe/Berlin') == (
+    assert series_times.moment_at(datetime.datetime(2027, 10, 31, 2, 30), 'Europe/Berlin') == (
         datetime.datetime(2027, 10, 31, 0, 30, tzinfo=datetime.UTC))
 
 
@@ -72,14 +72,14 @@ def test_a_date_of_until_includes_that_day_in_the_zone():
     late = datetime.datetime(2027, 1, 11, 23, 30)
     planned = _timing('every day until 2027-01-12', late, 60, 'America/New_York')
 
-    assert [span.start for span in occurrences.spans(planned)] == [
+    assert [span.start for span in series_times.spans(planned)] == [
         datetime.datetime(2027, 1, day, 4, 30, tzinfo=datetime.UTC) for day in (12, 13)]
 
 
 def test_a_moment_of_until_is_read_in_utc():
     planned = _timing('FREQ=DAILY;UNTIL=20270113T075959Z')
 
-    assert len(occurrences.spans(planned)) == 2
+    assert len(series_times.spans(planned)) == 2
 
 
 def test_the_start_becomes_that_of_the_first_occurrence():
@@ -91,12 +91,12 @@ def test_the_start_becomes_that_of_the_first_occurrence():
     'FREQ=MONTHLY;INTERVAL=2;BYDAY=2TU;UNTIL=20280501', 'every weekday until 2027-02-28'])
 def test_a_split_series_has_the_same_occurrences(text):
     planned = _timing(text)
-    whole = occurrences.spans(planned)
+    whole = series_times.spans(planned)
     for number in range(2, len(whole) + 1):
-        parts = (occurrences.ended_before(planned, number),
-                 occurrences.beginning_with(planned, number))
+        parts = (series_times.ended_before(planned, number),
+                 series_times.beginning_with(planned, number))
 
-        assert [span for part in parts for span in occurrences.spans(part)] == whole
+        assert [span for part in parts for span in series_times.spans(part)] == whole
 
 
 @pytest.mark.parametrize(('text', 'rule'), [
