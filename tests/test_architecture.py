@@ -42,6 +42,7 @@ ROOMS = (
     ('maintenance',),
     ('idle',),
     ('usage',),
+    ('series',),
     ('leases',),
     ('shares',),
     ('acquisition',),
@@ -85,10 +86,10 @@ FENCED = {
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},
 }
-# The domain is pure: the standard library alone.
+# The domain is pure: the standard library, and dateutil for rules of recurrence.
 PURE = {'dataclasses', 'datetime', 'calendar', 'collections', 'enum', 'typing', 'functools',
         'itertools', 'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq',
-        'bisect', 'fractions', 'unicodedata', 'uuid', 'zlib'}
+        'bisect', 'fractions', 'unicodedata', 'uuid', 'zlib', 'contextlib', 'zoneinfo', 'dateutil'}
 
 
 @functools.cache
@@ -378,9 +379,9 @@ NOUNS = {
     'allocations': 'LDM', 'audit': 'APLM', 'availability': 'APL', 'energy': 'APLM', 'hosts': 'PL',
     'leases': 'APLDTRM', 'limit_books': 'APLD', 'maintenances': 'APLDTM', 'offers': 'APLDRM',
     'plans': 'APL', 'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR',
-    'resources': 'APLDTRM', 'servers': 'APL', 'services': 'APL',
-    'shares': 'APLDTM', 'statements': 'APLT',
-    'subscriptions': 'APLDTM', 'timeline': 'APM', 'usage': 'APLTM',
+    'resources': 'APLDTRM', 'series': 'APLDTM', 'servers': 'APL', 'services': 'APL',
+    'shares': 'APLDTM', 'statements': 'APLT', 'subscriptions': 'APLDTM', 'timeline': 'APM',
+    'usage': 'APLTM',
 }
 
 

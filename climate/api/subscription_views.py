@@ -73,6 +73,8 @@ def _event(lease, content):
     event.add('summary', ' '.join(lease.name.split()))
     event.add('status', 'CANCELLED' if lease.state in _CANCELLED else 'CONFIRMED')
     lines = [f'Lease {lease.id}', f'Project: {lease.project_id}', f'Status: {status}']
+    if lease.series_id is not None:
+        lines.append(f'Series: {lease.series_id}')
     if lease.owner_reason:
         lines.append(f'Reason: {lease.owner_reason}')
     if lease.idle_since is not None and lease.ended_at is None:

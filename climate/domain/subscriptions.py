@@ -103,6 +103,7 @@ class CalendarLease:
     owner_reason: str | None = None
     idle_since: Moment | None = None
     reclaim_at: Moment | None = None
+    series_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

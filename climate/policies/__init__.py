@@ -23,9 +23,8 @@ from climate.policies import timeline
 from climate.policies import usage
 
 _MODULES = (base, leases, shares, series, hosts, reservations, servers, services, offers,
-            availability,
-            maintenances, usage, limits, limit_books, plans, price_books, statements, subscriptions,
-            energy, timeline, audit)
+            availability, maintenances, usage, limits, limit_books, plans, price_books, statements,
+            subscriptions, energy, timeline, audit)
 
 
 def list_rules():

@@ -84,14 +84,15 @@ class ShowSeries(ShowOneSeries):
 class SetSeries(ShowOneSeries):
     """Change one occurrence of a series, those from one on, or all."""
 
-    example = 'series set lab --from 3 --time 10:00 --duration 6h'
+    example = 'series set lab --from 3 --at 10:00 --duration 6h'
     parameters = (_SERIES,)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_scope(parser)
         parser.add_argument('--name', metavar='NEW_NAME', help='The new name.')
-        parser.add_argument('--time', metavar='HH:MM', help='The new local time of the starts.')
+        parser.add_argument('--at', metavar='HH:MM', dest='time',
+                            help='The new local time of the starts.')
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
                             help=f'The new duration: {times.SPAN_HELP}.')
         reservation_arguments.add(parser)
@@ -105,7 +106,7 @@ class SetSeries(ShowOneSeries):
         if parsed_args.hosts or parsed_args.require or parsed_args.reservations:
             changes['reservations'] = reservation_arguments.from_args(parsed_args)
         if not changes:
-            raise errors.BadValue('Nothing to change: give --time 10:00, --duration 6h, --name or '
+            raise errors.BadValue('Nothing to change: give --at 10:00, --duration 6h, --name or '
                                   '--hosts.')
         series = self.client.series.find(parsed_args.series)
         return self.shown(self.client.series.change(

@@ -34,6 +34,8 @@ class OccurrenceLines(columns.Lines):
                 words.append('changed alone')
         if element.get('problem'):
             words.append(element['problem'])
+        if element.get('nearest'):
+            words.append(f'nearest start: {times.for_people(element["nearest"])}')
         return ', '.join(words)
 
 

@@ -25,7 +25,7 @@ _LAST_SECOND = datetime.time(23, 59, 59, 999999)
 
 
 @dataclasses.dataclass(frozen=True)
-class Limits:
+class SeriesLimits:
     """The limits of a series: its length in years, and its number of occurrences."""
 
     years: int
@@ -49,7 +49,7 @@ class Timing:
 
 
 def timing(text: str, start: datetime.datetime, seconds: int, time_zone: str,
-           limits: Limits) -> Timing:
+           limits: SeriesLimits) -> Timing:
     """Return the Timing of a new series. Its start is that of the first occurrence.
 
     :param text: a rule in the words of people, or an RRULE.
@@ -154,7 +154,7 @@ def _endless(parts: recurrence_rule.Parts) -> dict[str, str]:
     return {name: text for name, text in parts.items() if name not in ('COUNT', 'UNTIL')}
 
 
-def _refuse_endless(parts: recurrence_rule.Parts, limits: Limits) -> None:
+def _refuse_endless(parts: recurrence_rule.Parts, limits: SeriesLimits) -> None:
     """Refuse a rule without an end, or with one that is too late.
 
     :raises BadRuleError: the text says what to write.
@@ -166,7 +166,7 @@ def _refuse_endless(parts: recurrence_rule.Parts, limits: Limits) -> None:
 
 
 def _refuse_count(local_starts: collections.abc.Sequence[datetime.datetime],
-                  start: datetime.datetime, limits: Limits) -> None:
+                  start: datetime.datetime, limits: SeriesLimits) -> None:
     """Refuse a rule that has no occurrence, too many, or one that is too late.
 
     :raises BadRuleError: the text says why.

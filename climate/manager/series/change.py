@@ -157,7 +157,7 @@ class ChangeSeries:
             timing.start, datetime.time.fromisoformat(changes.time))
         checked = series_times.timing(
             timing.rule, start, changes.seconds or timing.seconds, timing.time_zone,
-            series_times.Limits(conf.max_years, conf.max_occurrences))
+            series_times.SeriesLimits(conf.max_years, conf.max_occurrences))
         return dataclasses.replace(
             before, start=checked.start.isoformat(), seconds=checked.seconds, rule=checked.rule,
             name=changes.name or before.name, **self._requests(before, changes))

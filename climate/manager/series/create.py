@@ -107,7 +107,7 @@ class CreateSeries:
         conf = self._core.conf.series
         planned = series_times.timing(
             request.repeat, datetime.datetime.fromisoformat(request.start), request.seconds,
-            request.time_zone, series_times.Limits(conf.max_years, conf.max_occurrences))
+            request.time_zone, series_times.SeriesLimits(conf.max_years, conf.max_occurrences))
         lease_times.refuse_past(series_times.moment_at(planned.start, planned.time_zone), now,
                                 'start')
         apart = [self._core.registry.secrets_apart(records.Reservation(

@@ -8,11 +8,11 @@ def of(core, series):
 
     :raises TrustDead: the series has no trust, or Keystone issues no token for it any more.
     """
-    services = core.cloud.as_user(series.trust_id)
+    token = core.cloud.as_user(series.trust_id).keystone.own_token()
     roles = core.cloud.as_service().keystone.roles_of_trust(series.trust_id)
     return context.RequestContext(
         user_id=series.user_id, project_id=series.project_id, roles=sorted(roles),
-        auth_token=services.keystone.own_token(), trust_id=series.trust_id, overwrite=False)
+        auth_token=token, trust_id=series.trust_id, overwrite=False)
 
 
 def without_token(series):

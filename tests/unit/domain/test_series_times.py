@@ -20,8 +20,8 @@ _RULES = ('FREQ=DAILY', 'FREQ=WEEKLY;BYDAY=MO', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=TU
           'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1')
 # Berlin skips 02:30 and New York shows 01:30 twice; Lord Howe changes its clocks by half an hour.
 _TIMES = (datetime.time(1, 30), datetime.time(2, 15), datetime.time(2, 30), datetime.time(9))
-_TEN_YEARS = series_times.Limits(10, 5000)
-_LIMITS = series_times.Limits(2, 500)
+_TEN_YEARS = series_times.SeriesLimits(10, 5000)
+_LIMITS = series_times.SeriesLimits(2, 500)
 _HOUR = 3600
 _MONDAY = datetime.datetime(2027, 1, 11, 9)
 
