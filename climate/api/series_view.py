@@ -9,13 +9,15 @@ from climate.domain import texts
 from climate.domain.series import series_records
 
 
-def series(shown, permissions):
+def series(shown, reads_names):
     """Render a Series without its occurrences.
 
-    :param permissions: the ``lease_permissions.LeasePermissions`` of the caller.
+    :param reads_names: whether the caller may see the names of the owner and of the project.
     """
     return {
-        'id': shown.id, 'name': shown.name, **permissions.owner(shown), 'status': shown.status,
+        'id': shown.id, 'name': shown.name, 'user_id': shown.user_id,
+        'user_name': shown.user_name if reads_names else None, 'project_id': shown.project_id,
+        'project_name': shown.project_name if reads_names else None, 'status': shown.status,
         'start': datetime.datetime.fromisoformat(shown.start).isoformat(' '),
         'time_zone': shown.time_zone, 'duration': shown.seconds,
         'duration_text': moments.span(datetime.timedelta(seconds=shown.seconds)),

@@ -5,7 +5,6 @@ import pecan
 
 from climate import errors
 from climate.api import hooks
-from climate.api import lease_permissions
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
@@ -74,9 +73,8 @@ class SeriesController(base.Controller):
             return self._parts.manager.list_series(caller, series_records.SeriesQuery(
                 project_id, status, limit, marker, self._parts.conf.api.max_page_bytes))
 
-        visible = self._permissions(caller)
         return self._page(req, 'series', fetch, lambda found: [
-            series_view.series(series, visible) for series in found])
+            self._shown(caller, series) for series in found])
 
     @pecan.expose('json')
     def post(self, req, resp):
@@ -115,8 +113,7 @@ class SeriesController(base.Controller):
         :raises SeriesNotFound: the caller may not see the series.
         """
         caller = self._authorized(req, rules.GET)
-        self._parts.policy.authorize(caller, rule, lease_permissions.target_of(
-            self._visible(req, series_id)))
+        self._parts.policy.authorize(caller, rule, _target(self._visible(req, series_id)))
         return caller
 
     def _visible(self, req, series_id):
@@ -127,20 +124,21 @@ class SeriesController(base.Controller):
         caller = hooks.caller(req)
         base.refuse_long(series_id, errors.SeriesNotFound, 'series_id')
         series = self._parts.manager.get_series(caller, series_id)
-        if not self._parts.policy.allows(caller, rules.GET, lease_permissions.target_of(series)):
+        if not self._parts.policy.allows(caller, rules.GET, _target(series)):
             raise errors.SeriesNotFound(series_id=series_id)
         return series
 
     def _may_use_hidden(self, caller):
         return permissions.may_use_hidden_criteria(self._parts.policy, caller, lenient=False)
 
-    def _permissions(self, caller):
-        return lease_permissions.LeasePermissions(self._parts.policy, caller)
+    def _shown(self, caller, series):
+        return series_view.series(series, self._parts.policy.allows(
+            caller, lease_rules.GET_NAMES, _target(series)))
 
     def _answer(self, caller, series):
         is_operator = owner_or_operator_text.is_operator(self._parts.policy, caller)
         return {'series': {
-            **series_view.series(series, self._permissions(caller)),
+            **self._shown(caller, series),
             'occurrences': [series_view.occurrence(each, is_operator)
                             for each in series.occurrences]}}
 
@@ -149,6 +147,11 @@ class SeriesController(base.Controller):
         is_operator = owner_or_operator_text.is_operator(policy, caller)
         reads_names = policy.allows(caller, lease_rules.GET_RESOURCE_NAMES)
         return {'series': {
-            **series_view.series(preview.series, self._permissions(caller)),
+            **self._shown(caller, preview.series),
             'occurrences': [series_view.preview(each, is_operator, reads_names)
                             for each in preview.occurrences]}}
+
+
+def _target(series):
+    """Return the target of the rules about a series."""
+    return {'project_id': series.project_id, 'user_id': series.user_id}
