@@ -109,18 +109,23 @@ class LimitChecks:
                   if not (is_new and upper_bounds.depends_on_lease_alone(limit))]
         if not others:
             return [self._refusal(connection, subject, nothing) for subject in subjects]
-        rows = self._read(connection, subjects, locks)
-        if len(subjects) == 1 and upper_bounds.prove(self._core, others, rows, subjects[0]):
-            own = [limit for limit in self.limits if limit not in others]
-            return [self._refusal(connection, subjects[0], nothing, own)]
-        found = holdings.parsed(self._core, rows, self.limits)
-        return [self._refusal(connection, subject, found) for subject in subjects]
-
-    def _read(self, connection, subjects, locks):
         if locks:
             limit_owners.lock(connection, {
-                limit.owner_of(*self._owner) for limit in self.limits
+                limit.owner_of(*self._owner) for limit in others
                 if limit.measure not in rules.OF_ONE_LEASE})
+        if self._are_kept_surely(connection, others, subjects):
+            own = [limit for limit in self.limits if limit not in others]
+            return [self._refusal(connection, subjects[0], nothing, own)]
+        found = holdings.parsed(self._core, self._read(connection, subjects), self.limits)
+        return [self._refusal(connection, subject, found) for subject in subjects]
+
+    def _are_kept_surely(self, connection, limits, subjects):
+        """Return whether sums of what the owner holds prove that no limit is exceeded."""
+        [subject, *more] = subjects
+        return not more and upper_bounds.may_prove(limits, subject) and upper_bounds.prove(
+            self._core, connection, limits, self._owner, subject, self._now)
+
+    def _read(self, connection, subjects):
         moments = [self._now, *(moment for subject in subjects for moment in subject.moments)]
         return holdings.read(
             self._core, connection, self.limits, self._owner, (min(moments), max(moments)),

@@ -50,14 +50,13 @@ def read(core, connection, limits, owner, span, now, resource_ids=(), is_change=
     per = {limit.per for limit in limits}
     project_id, user_id = owner
     names = _stored_names(core, limits)
-    since, *between = _reach(limits, span)
+    since, between = reach(limits, span)
     # Only the lease of the request is needed even if it has no allocations.
     counts = is_change or any(limit.measure in rules.OF_COUNTS for limit in limits)
     return held_resources.read(connection, held_resources.HeldSearch(
         project_id=project_id if rules.Per.PROJECT in per else None,
         user_id=user_id if rules.Per.USER in per else None, now=now,
-        since=since if since < span[0] else None, span=tuple(between),
-        resource_ids=tuple(sorted(set(resource_ids))),
+        since=since, span=between, resource_ids=tuple(sorted(set(resource_ids))),
         pools=_shared_pools(limits), names=names, counts=counts))
 
 
@@ -72,12 +71,17 @@ def read_projects(core, connection, limits, project_ids, span, now):
     The parameters are those of `read`.
     """
     names = _stored_names(core, limits)
-    since, *between = _reach(limits, span)
+    since, between = reach(limits, span)
     rows = held_resources.read(connection, held_resources.HeldSearch(
         project_id=None, user_id=None, project_ids=tuple(project_ids), now=now,
-        since=since if since < span[0] else None, span=tuple(between),
-        pools=_shared_pools(limits), names=names))
+        since=since, span=between, pools=_shared_pools(limits), names=names))
     return parsed(core, rows, limits)
+
+
+def reach(limits, span):
+    """Return (since, (start, end)): the moment and the time of a ``held_resources.HeldSearch``."""
+    since, *between = _reach(limits, span)
+    return since if since < span[0] else None, tuple(between)
 
 
 def _shared_pools(limits):

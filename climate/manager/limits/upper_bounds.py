@@ -1,80 +1,108 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fast proof that a new lease is within limits, by upper bounds of what its owner holds.
 
-The exact check creates a record for each allocation, which takes ten times as long.
+The database adds up what is held. The exact check reads each allocation and creates a record for
+it, which takes ten times as long. It follows only if an owner may be near a limit.
 """
-import functools
+import dataclasses
 import json
 
-from climate.db import held_resources
-from climate.domain import lifecycle
+from climate.db import held_sums
 from climate.domain.limits import rules
-from climate.domain.limits import steps
+from climate.manager.limits import holdings
 
-_HOUR = steps.HOUR / 10 ** 6
+_HOUR_SECONDS = 3600
 
 
-def prove(core, limits, rows, subject):
-    """Return True if a new lease or offer is surely within limits; False: it may not be.
+def may_prove(limits, subject):
+    """Return whether `prove` handles the limits and the kind of request of a LimitSubject.
 
     :param limits: the Limits that apply, except those that depend on the new lease alone.
-    :param rows: what ``held_resources.read`` returned for its owner.
-    :param subject: the LimitSubject of the new lease or offer.
     """
-    if not limits:
-        return True
-    if subject.before_id is not None or subject.needed or any(
-            limit.measure not in rules.OF_COUNTS | rules.OF_AMOUNTS
-            or limit.measure is rules.Measure.POOL_SHARE for limit in limits):
-        return False
-    owned = [row for row in rows if row.what in (held_resources.LEASE, held_resources.OFFER)]
-    described = {row.resource_id: row for row in rows if row.what == held_resources.RESOURCE}
-    amount_of = _amounts(core)
-    parts = [(row.start, row.end, row.copies, (row.pool, row.whole, row.capacity, row.amount))
-             for row in owned if row.start is not None]
+    return subject.before_id is None and not subject.needed and all(
+        limit.measure in rules.OF_COUNTS | rules.OF_AMOUNTS
+        and limit.measure is not rules.Measure.POOL_SHARE for limit in limits)
+
+
+def prove(core, connection, limits, owner, subject, now):
+    """Return True if a new lease or offer is surely within limits; False: it may not be.
+
+    One statement reads the sums.
+
+    :param limits: limits for which `may_prove` returned True.
+    :param owner: (project id, user id) of the request.
+    """
+    rows = _read(connection, limits, owner, subject, now)
+    counts = {(row.owner, row.what): row.number for row in rows}
+    parts = {per: _parts(rows, per, subject) for per in {
+        limit.per for limit in limits if limit.measure in rules.OF_AMOUNTS}}
+
+    def bound(limit):
+        """Return an upper bound of the value of a limit after the request."""
+        if limit.measure in rules.OF_COUNTS:
+            return counts[limit.per, limit.measure] + 1
+        if limit.measure is rules.Measure.RESOURCES:
+            return sum(part.copies * _amount(core, part, limit.unit) for part in parts[limit.per])
+        return sum(part.seconds * _amount(core, part, limit.unit)
+                   for part in parts[limit.per]) / _HOUR_SECONDS
+    return all(bound(limit) <= limit.most for limit in limits)
+
+
+@dataclasses.dataclass(slots=True)
+class _Part:
+    """Equal allocations on resources with equal capacities.
+
+    :ivar copies: their copies in the time of the request, added up.
+    :ivar seconds: an upper bound of the copies times their seconds.
+    """
+
+    pool: str
+    whole: bool
+    capacity: dict
+    amount: dict
+    copies: int
+    seconds: int
+
+
+def _parts(rows, per, subject):
+    """Return the _Parts of an owner after the request."""
+    resources = {row.resource_id: (row.pool, json.loads(row.capacity))
+                 for row in rows if row.what == held_sums.RESOURCE}
+    parts = [
+        _Part(row.pool, row.whole, json.loads(row.capacity or '{}'), json.loads(row.amount or '{}'),
+              int(row.number), int(row.seconds))
+        for row in rows if (row.what, row.owner) == (held_sums.PART, per)]
     for allocation in subject.chosen:
-        row = described[allocation.resource_id]
-        parts.append((allocation.start, allocation.end, allocation.copies, (
-            row.pool, allocation.whole, row.capacity, json.dumps(dict(allocation.amount)))))
-    return all(_bound(limit, owned, parts, subject, amount_of) <= limit.most for limit in limits)
+        pool, capacity = resources[allocation.resource_id]
+        seconds = (allocation.end - allocation.start).total_seconds()
+        parts.append(_Part(pool, allocation.whole, capacity, allocation.amount, allocation.copies,
+                           allocation.copies * (int(seconds) + 1)))
+    return parts
 
 
-def _amounts(core):
-    """Return a function for the number of units of one copy of an allocation."""
-    @functools.cache
-    def amount(unit, part):
-        pool_name, whole, capacity, taken = part
-        pool = core.registry.pools.get(pool_name)
-        if unit == rules.RESOURCES:
-            return 1
-        if pool is None:
-            return 0
-        of_capacity, of_amount = pool.unit_classes(unit)
-        return json.loads(capacity).get(of_capacity, 0) if whole else (
-            json.loads(taken).get(of_amount, 0))
-    return amount
+def _read(connection, limits, owner, subject, now):
+    project_id, user_id = owner
+    moments = now, *subject.moments
+    since, reach = holdings.reach(limits, (min(moments), max(moments)))
+    adds_up = any(limit.measure in rules.OF_AMOUNTS for limit in limits)
+    return held_sums.read(connection, held_sums.SumsSearch(
+        owners=frozenset((limit.per, held_sums.PART if limit.measure in rules.OF_AMOUNTS
+                          else limit.measure) for limit in limits),
+        with_amounts=any(limit.unit != rules.RESOURCES for limit in limits),
+        project_id=project_id, user_id=user_id, now=now, since=since, reach=reach,
+        span=subject.moments[:2], resource_ids=tuple(sorted(
+            {allocation.resource_id for allocation in subject.chosen})) if adds_up else ()))
 
 
-def _bound(limit, owned, parts, subject, amount_of):
-    """Return an upper bound of the value of a limit after the request."""
-    if limit.measure in rules.OF_COUNTS:
-        return 1 + len({row.holding_id for row in owned if _may_count(limit, row)})
-    unit = limit.unit
-    if limit.measure is rules.Measure.RESOURCES:
-        start, end = subject.moments
-        return sum(copies * amount_of(unit, part) for begin, until, copies, part in parts
-                   if begin < end and start < until)
-    # One more second for each part, because floating-point numbers are rounded.
-    return sum(copies * amount_of(unit, part) * ((until - begin).total_seconds() + 1) / _HOUR
-               for begin, until, copies, part in parts)
-
-
-def _may_count(limit, row):
-    if limit.measure is rules.Measure.HELD_OFFERS:
-        return row.what == held_resources.OFFER
-    if limit.measure is rules.Measure.WAITING_LEASES:
-        return row.state == lifecycle.ACQUIRING
-    return row.what == held_resources.LEASE
+def _amount(core, part, unit):
+    """Return the number of units of one copy of a _Part."""
+    if unit == rules.RESOURCES:
+        return 1
+    pool = core.registry.pools.get(part.pool)
+    if pool is None:
+        return 0
+    of_capacity, of_amount = pool.unit_classes(unit)
+    return part.capacity.get(of_capacity, 0) if part.whole else part.amount.get(of_amount, 0)
 
 
 def depends_on_lease_alone(limit):

@@ -343,8 +343,21 @@ def test_no_statement_is_added_without_limits_and_at_most_one_with_limits(manage
     limit_books.known(manager.core, manager.clock())
     with builders.statements() as with_limits:
         manager.book()
-    locks = 0 if manager.database.dialect == 'sqlite' else 2
+    locks = 0 if manager.database.dialect == 'sqlite' else 1
     assert len(with_limits) == len(without_limits) + 1 + locks
+
+
+def test_sums_prove_that_an_owner_is_far_from_limits_by_one_small_statement(manager, in_force):
+    manager.enrol(4)
+    for number in range(10):
+        manager.book(start=builders.at(number), end=builders.at(number + 1))
+    in_force(limit('open_leases', 99), limit('resource_hours', 900, window='1d', per='user',
+                                             name='hours'))
+    manager.hold(builders.a_lease())
+    with builders.statements() as executed:
+        manager.book()
+    assert [('sum(' in statement, 'allocation_id' in statement) for statement in executed
+            if 'UNION ALL' in statement] == [(True, False)]
 
 
 def query(**more):
