@@ -206,8 +206,7 @@ class Create:
         if lease.project_id != context.project_id:
             raise errors.LeaseNotFound(lease_id=lease_id)
         if self._core.enforcement is not None:
-            with self._core.database.reader() as connection:
-                enforced_end.repeat_refusal(connection, lease)
+            enforced_end.repeat_refusal(self._core, lease)
         return lease
 
     def _created_concurrently(self, context, lease, request, now):

@@ -16,6 +16,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
+from climate.manager.enforcement import calls
 from climate.manager.leases import lease_end
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
@@ -26,11 +27,30 @@ LOG = log.getLogger(__name__)
 _CHARGE_REFUSED = 'charge refused'
 
 
-def repeat_refusal(connection, lease):
+def repeat_refusal(core, lease):
     """Refuse a repeated request for a new lease as the first request was refused.
 
-    :raises EnforcementRefused: the service refused to charge for the lease when it was new.
+    If the service has not answered to the first request yet, it is called again with the same id,
+    so that both requests get the same answer.
+
+    :raises EnforcementRefused: the service refuses to charge for the lease.
     """
+    with core.database.reader() as connection:
+        _raise_earlier_refusal(connection, lease)
+        unanswered = [call for call in enforcement_calls.of_lease(connection, lease.id) if (
+            call.kind, call.state, call.asked) == (enforcement.CREATE, enforcement.DUE, True)]
+    for call in unanswered:
+        try:
+            calls.Calls(core).commit(call)
+        except calls.CommitRefused as refused:
+            after_refusal(core, refused)
+            raise refused.error from refused
+    if unanswered:
+        with core.database.reader() as connection:
+            _raise_earlier_refusal(connection, lease)
+
+
+def _raise_earlier_refusal(connection, lease):
     entry = journal.last(connection, lease.id, _CHARGE_REFUSED)
     if entry is not None:
         raise errors.EnforcementRefused(reason=entry.why)
@@ -130,6 +150,9 @@ def _end_in(connection, lease_id, now, error, is_new):
     except errors.LeaseNotFound:
         return False
     if is_new:
+        if journal.last(connection, lease.id, _CHARGE_REFUSED) is not None:
+            # A concurrent copy of the request has ended the lease.
+            return False
         journal.note(connection, lease.id, now, 'climate', _CHARGE_REFUSED,
                      texts.same(error.kwargs['reason']))
     if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:

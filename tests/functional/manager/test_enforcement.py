@@ -309,6 +309,37 @@ def test_a_repeated_request_is_refused_as_the_first_one_was(world, runs_between)
     assert len(world.manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1
 
 
+@pytest.mark.parametrize('is_refused', [True, False])
+def test_a_request_that_is_repeated_before_the_charge_is_known_gets_the_same_answer(
+        world, is_refused):
+    request = builders.a_lease(start=builders.at(2), end=builders.at(12), idempotency_key='once',
+                               request_hash='same')
+    repeated = []
+
+    def repeat(action):
+        if action == 'create':
+            if is_refused:
+                world.credit.balance['VCPU'] = 1.0
+            if not repeated:
+                repeated.append(None)
+                repeated.append(answer())
+
+    def answer():
+        try:
+            return world.manager.create(request).id
+        except errors.EnforcementRefused as error:
+            return error.message
+    world.credit.before = repeat
+    first = answer()
+    assert repeated == [None, first]
+    assert ('refuses the lease' in first) == is_refused
+    world.manager.run()
+    world.report()
+    assert len(world.credit.charges) == (not is_refused)
+    [lease] = world.manager.client.list_leases(builders.an_admin(), records.LeaseQuery())
+    assert (lease.ended_at is not None) == is_refused
+
+
 def test_a_step_is_asked_about_and_charged(world):
     lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
     vcpus = _vcpus(world, lease)
