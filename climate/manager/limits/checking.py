@@ -3,7 +3,8 @@
 
 A check in a transaction comes after the resources are locked and before offers and leases are. It
 locks the owners of the limits that apply, so that two requests at once cannot both use up what is
-left. If no limit applies, it runs no statement.
+left. Then one statement of sums shows that the owner is far from all limits, or another one reads
+what the owner holds. If no limit applies, no statement runs.
 """
 import dataclasses
 
@@ -61,7 +62,7 @@ class LimitChecks:
                 raise error
 
     def preview(self, subjects):
-        """Return the LimitExceeded, or None, of each LimitSubject, by one statement without a lock.
+        """Return the LimitExceeded, or None, of each LimitSubject, without a lock.
 
         :param subjects: alternatives of one request.
         """
