@@ -31,7 +31,7 @@ def test_a_secret_is_shown_once(api):
     assert len(made['secret']) >= 40
     assert made['before_end'] == ['1d', '1h']
     assert made['events'] == ['start', 'end', 'error', 'waiting', 'idle', 'extension',
-                              'limits', 'moved', 'sick', 'maintenance', 'sharing']
+                              'limits', 'moved', 'sick', 'maintenance', 'sharing', 'series']
     place = f'/v1/subscriptions/{made["id"]}'
     shown = api.get(place, **VERSION).json['subscription']
     assert shown == {name: value for name, value in made.items() if name != 'secret'}
