@@ -272,7 +272,8 @@ class Leases(http.Noun):
     def request(self, lease_id: str) -> http.Record:
         """Get the request that creates the same lease again.
 
-        It has ``name``, ``duration`` in seconds, and ``reservations``.
+        It has ``name``, ``duration`` in seconds, ``reservations``, and ``while_free`` in seconds if
+        the lease goes on in steps.
         """
         return self._http.record(self._http.call('GET', f'{_path(lease_id)}/request'), 'request')
 

@@ -2,9 +2,12 @@
 """The facts that the page of a lease shows, from several answers of climate-api."""
 import contextlib
 import dataclasses
+import datetime
 import json
 
 from climate.client import errors
+from climate.client import status_words
+from climate.client import times
 from climate.client.commands import server_create
 from climate.console import lease_advice
 from climate.console import rest
@@ -31,6 +34,19 @@ class ShownResource:
     reservation_id: str
 
 
+@dataclasses.dataclass(frozen=True)
+class ExtensionNote:
+    """The sentence about the rule that restricts extensions of a running lease.
+
+    :ivar text: the key of the text.
+    :ivar at: the moment in the text.
+    """
+
+    text: str
+    rule: str
+    at: str
+
+
 def facts(client, lease):
     """Return the values of the template of a lease, beside those of a row in the list."""
     resources = _resources(client, lease)
@@ -39,7 +55,8 @@ def facts(client, lease):
         'actions': lease.get('actions', ()), 'advice': lease_advice.of_lease(lease, resources),
         'resources': [_shown(each) for each in sorted(
             resources, key=lease_advice.is_broken, reverse=True)],
-        'price': _price(client, lease),
+        'price': _price(client, lease), 'extension': _extension(client, lease),
+        'step': _step(lease),
         'criteria': list(filter(None, map(criteria_words, lease['reservations']))),
         'sizes': {each['id']: [name for name in _SIZES if each.get(name)]
                   for each in lease['reservations']},
@@ -66,6 +83,31 @@ def _price(client, lease):
         return None
     with contextlib.suppress(errors.ClientError):
         return client.leases.update(lease['id'], end=lease['end'], dry_run=True).get('price')
+    return None
+
+
+def _step(lease):
+    """Return the duration of the steps by which a lease goes on, in words, or None."""
+    seconds = lease.get('while_free')
+    return times.in_words(datetime.timedelta(seconds=seconds)) if seconds else None
+
+
+def _extension(client, lease):
+    """Return the ExtensionNote of a running lease, or None.
+
+    The service searches the latest end, so it is asked only if the owner has rules of extensions.
+    """
+    if lease['status'] != status_words.ACTIVE or 'change_end' not in lease.get('actions', ()):
+        return None
+    with contextlib.suppress(errors.ClientError):
+        if not client.limits.report()['extensions']:
+            return None
+        latest = client.leases.latest_end(lease['id'])
+        if latest['opens_at']:
+            return ExtensionNote('lease.extension_from', latest['rule'], latest['opens_at'])
+        if latest['rule']:
+            kind = 'until' if latest['end'] > lease['end'] else 'never'
+            return ExtensionNote(f'lease.extension_{kind}', latest['rule'], latest['end'])
     return None
 
 

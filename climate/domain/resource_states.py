@@ -6,8 +6,8 @@ from climate.domain import health
 from climate.domain import records
 from climate.domain import sleep
 
-MAINTENANCE, OUT_OF_SERVICE, OUT_OF_USE, LEASED, ASLEEP, FREE = STATES = (
-    'maintenance', 'out_of_service', 'out_of_use', 'leased', 'asleep', 'free')
+MAINTENANCE, OUT_OF_SERVICE, OUT_OF_USE, LEASED, HELD_BACK, ASLEEP, FREE = STATES = (
+    'maintenance', 'out_of_service', 'out_of_use', 'leased', 'held_back', 'asleep', 'free')
 
 
 def of(resource: records.Resource, now: datetime.datetime) -> str:
@@ -22,8 +22,11 @@ def of(resource: records.Resource, now: datetime.datetime) -> str:
     # A resource that is lent to a lease is not reservable for others, but in use.
     if not resource.reservable and resource.lent_to is None:
         return OUT_OF_USE
-    if resource.leases or resource.held_by is not None:
+    leases = resource.leases or ()
+    if resource.held_by is not None or any(not lease.waits for lease in leases):
         return LEASED
+    if leases:
+        return HELD_BACK
     if resource.power_state in sleep.SLEEPING:
         return ASLEEP
     return FREE

@@ -43,6 +43,25 @@ def test_a_maintenance_whose_answer_was_lost_is_not_planned_twice(page):
     page.reads('No maintenance is planned', '#maintenances')
 
 
+def test_an_offer_whose_answer_was_lost_is_held_once(page):
+    page.go('/leases/new')
+    page.reads('8 are free then', '#counts')
+    page.hold('/availability$', 'POST')
+    page.press('Hold for me')
+    page.until_held()
+    page.release(lost=True)
+    page.reads('no second one is held', '#problem')
+    page.press('Hold for me')
+    page.reads('is held for your project', '#messages')
+    (offer,) = page.standalone.client.offers.list()
+    # Without a lost answer, each click holds another one.
+    page.press('Hold for me')
+    page.until(lambda: len(page.standalone.client.offers.list()) == 2)
+    for each in page.standalone.client.offers.list():
+        page.standalone.client.offers.delete(each['id'])
+    assert offer['held_until']
+
+
 def test_a_late_check_of_a_changed_form_creates_nothing(page):
     page.go('/leases/new')
     page.fill('[name=name]', 'changed')

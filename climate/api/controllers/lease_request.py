@@ -19,6 +19,7 @@ class RequestController(base.SubController):
         base.refuse_lenient(req, 'The requests of leases are served')
         return {'request': {
             'name': lease.name, 'duration': int((lease.end - lease.start).total_seconds()),
+            **({'while_free': lease.while_free_seconds} if lease.while_free_seconds else {}),
             'reservations': [self._reservation(each) for each in lease.reservations]}}
 
     def _reservation(self, reservation):

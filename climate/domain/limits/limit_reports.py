@@ -55,12 +55,16 @@ class ExtensionRule:
     """A rule for extensions that applies to the leases of an owner.
 
     :ivar description: the rule in words.
+    :ivar within_seconds: a lease may be extended within this last part of it; None: in any part.
+    :ivar within_percent: the same as a percentage of the duration of the lease.
     """
 
     name: str
     description: str
     resource_type: str | None = None
     pool: str | None = None
+    within_seconds: int | None = None
+    within_percent: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

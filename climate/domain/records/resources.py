@@ -65,7 +65,10 @@ def by_need(allocations: Iterable[Allocation],
 
 @dataclasses.dataclass(frozen=True)
 class ResourceLease:
-    """A lease that has a resource now, until `end`; the names of owners as in LeaseLabel."""
+    """A lease that has a resource now, until `end`; the names of owners as in LeaseLabel.
+
+    `waits` says that the resource is only held back for the lease, which waits for more.
+    """
 
     id: str
     name: str
@@ -74,6 +77,7 @@ class ResourceLease:
     end: Moment
     project_name: str | None = None
     user_name: str | None = None
+    waits: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

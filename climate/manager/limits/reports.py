@@ -78,5 +78,7 @@ def _figures(use, owner):
 
 
 def _of_extension(rule):
-    return limit_reports.ExtensionRule(rule.name, extension_words.description(rule),
-                                       rule.resource_type, rule.pool)
+    return limit_reports.ExtensionRule(
+        rule.name, extension_words.description(rule), rule.resource_type, rule.pool,
+        None if rule.within is None else int(rule.within.total_seconds()),
+        None if rule.within_percent is None else float(rule.within_percent))

@@ -45,6 +45,17 @@ def test_a_request_creates_the_same_lease_again(api, manager, repeated, reservat
     assert answer.status_int == 201, answer.body
 
 
+def test_a_request_has_the_steps_of_the_lease(api, manager):
+    manager.enrol(1)
+    lease = api.post('/v1/leases', {
+        'name': 'x', 'duration': '2d', 'while_free': '1d', 'reservations': [
+            {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}, **V1_1).json['lease']
+    request = api.get(f'/v1/leases/{lease["id"]}/request', **V1_1).json['request']
+    assert request['while_free'] == 86400
+    assert api.post('/v1/leases?dry_run=true', {**request, 'start': '2030-06-01 00:00'},
+                    **V1_1).json['lease']['while_free'] == 86400
+
+
 @pytest.mark.parametrize('leasable', every_type.POOLS, ids=every_type.IDS)
 def test_other_types_are_repeated(api, manager, repeated, leasable):
     leasable.enrol(manager, 2)

@@ -51,7 +51,9 @@ def test_a_member_sees_each_limit_with_its_use(limited):
     assert (found['week']['most'], found['week']['unit'], found['notice']['least']) == (
         7 * 86400, 'seconds', 0)
     assert (found['gpu-users']['roles'], found['gpu-users']['allowed']) == (['gpu_user'], False)
-    assert [rule['name'] for rule in answer.json['extensions']] == ['last-days']
+    (rule,) = answer.json['extensions']
+    assert (rule['name'], rule['within_seconds'], rule['within_percent']) == (
+        'last-days', 2 * 86400, None)
 
 
 def test_a_limit_for_the_project_replaces_the_one_for_everybody(limited):

@@ -54,3 +54,18 @@ def test_a_list_with_states_names_the_leases_of_now(api, enrolled):
                                    f'search={"x" * 300}'])
 def test_a_wrong_filter_is_refused(api, enrolled, query):
     assert api.get(f'/v1/os-hosts?{query}', **ADMIN).status_int == 400
+
+
+def test_a_host_that_is_held_back_for_a_waiting_lease_is_not_leased(api, enrolled):
+    enrolled.active(builders.hosts(4), end=builders.at(20), name='mine')
+    answer = api.post('/v1/leases', {
+        'name': 'patient', 'duration': '1h', 'acquire': {'type': 'wait', 'not_after': '+2d'},
+        'reservations': [
+            {'resource_type': 'physical:host', 'min': 8, 'max': 8}]}, version='1.1')
+    assert answer.status_int == 202, answer.json
+    enrolled.run()
+    hosts = api.get('/v1/resources/host?state=true', **ADMIN).json['resources']
+    states = sorted(each['state'] for each in hosts)
+    assert states == ['free'] * 2 + ['held_back'] * 2 + ['leased'] * 4
+    assert {lease['name'] for each in hosts if each['state'] == 'held_back'
+            for lease in each['leases']} == {'patient'}

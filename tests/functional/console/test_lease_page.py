@@ -88,3 +88,32 @@ def test_criteria_are_shown_as_people_write_them(criteria, words):
 def test_unusual_criteria_are_shown_as_they_are(text):
     assert lease_page.criteria_words({'resource_properties': text}) == (
         '' if text in ('', None) else text)
+
+
+@pytest.mark.parametrize(('rule', 'words'), [
+    ({'within': '1h'}, 'possible from <time datetime="2030-05-01T20:00:00Z"'),
+    ({'most': '2h'}, 'possible until <time datetime="2030-05-01T23:00:00Z"'),
+    ({'times': 0}, 'not possible any more (rule “last”)')])
+def test_a_running_lease_says_what_its_rule_of_extensions_allows(browser, manager, rule, words):
+    manager.client.create_limit_book(ADMIN, None, {'extensions': [{'name': 'last', **rule}]})
+    manager.enrol(1)
+    assert words in _page(browser, manager.active(end=NOON + hours(9)))
+
+
+def test_a_lease_without_a_rule_or_before_its_start_says_nothing_about_extensions(
+        browser, manager):
+    manager.enrol(2)
+    running = manager.active(end=NOON + hours(9))
+    assert 'id="extension"' not in _page(browser, running)
+    manager.client.create_limit_book(ADMIN, None, {'extensions': [
+        {'name': 'last', 'within': '1h'}]})
+    future = manager.book(start=NOON + hours(2), end=NOON + hours(3))
+    assert 'id="extension"' not in _page(browser, future)
+
+
+def test_the_steps_of_a_lease_are_in_words(browser, manager):
+    manager.enrol(1)
+    lease = manager.active(end=NOON + hours(9))
+    assert 'id="steps"' not in _page(browser, lease)
+    manager.change(lease, while_free_seconds=5400)
+    assert 'by 1h 30m at a time' in _page(browser, lease)

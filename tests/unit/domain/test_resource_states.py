@@ -16,6 +16,7 @@ NOW = builders.NOON
 HOUR = datetime.timedelta(hours=1)
 FREE = records.Resource(1, 'host', 'compute-1', {}, leases=())
 LEASED = {'leases': (records.ResourceLease('l1', 'mine', 'demo', 'ada', NOW + HOUR),)}
+WAITS = records.ResourceLease('l2', 'waits', 'demo', 'ada', NOW + HOUR, waits=True)
 SICK = {'verdict': health.HealthVerdict(health.SICK)}
 
 
@@ -25,6 +26,8 @@ def window(start, end):
 
 @pytest.mark.parametrize(('fields', 'state'), [
     ({}, 'free'), (LEASED, 'leased'), ({'held_by': 'r1'}, 'leased'),
+    ({'leases': (WAITS,)}, 'held_back'), ({'leases': (WAITS, *LEASED['leases'])}, 'leased'),
+    ({'leases': (WAITS,), 'power_state': sleep.ASLEEP}, 'held_back'),
     ({'power_state': sleep.ASLEEP}, 'asleep'), ({'power_state': sleep.AWAKE}, 'free'),
     ({'reservable': False, **LEASED}, 'out_of_use'),
     ({'reservable': False, 'lent_to': 'r1', **LEASED}, 'leased'),

@@ -6,7 +6,7 @@ import {call} from '../rest.js';
 import {iso} from '../times.js';
 import {confirmed} from './losses.js';
 
-const HARMLESS = ['name'];
+const HARMLESS = ['name', 'while_free'];
 
 /** Send a request, after a dry run of it whose losses the user accepts. */
 async function send(path, request, asked) {

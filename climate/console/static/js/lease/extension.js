@@ -42,6 +42,11 @@ export function openExtension({id, end, etag}) {
       return;
     }
     const possible = moment > seconds(end);
+    if (found.opens_at) {
+      latest.replaceChildren(make('p', {}, t('extend.opens', {
+        rule: found.rule, at: words(seconds(found.opens_at))})));
+      return;
+    }
     latest.replaceChildren(
       make('p', {}, t(possible ? 'extend.latest' : 'extend.never', {end: words(moment)})),
       found.obstacles.length ? make('ul', {}, ...obstacleWords(found.obstacles).map(

@@ -36,7 +36,7 @@ function listed(losses) {
 function cost(lateCancel) {
   if (!lateCancel) return null;
   const {amount, currency, lines} = lateCancel;
-  const percent = lines.map((line) => line.percent).join(', ');
+  const percent = [...new Set(lines.map((line) => line.percent))].join(', ');
   return make('p', {class: 'losses'}, t('losses.late_cancel', {amount, currency, percent}));
 }
 

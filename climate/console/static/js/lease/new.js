@@ -6,19 +6,21 @@ import {calm, element, fill, make} from '../dom.js';
 import {BadField, clearAll, showAt} from '../problems.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {DurationField, MomentField} from '../time_fields.js';
-import {exactDuration, now, seconds, typed, words} from '../times.js';
+import {MomentField} from '../time_fields.js';
+import {seconds, words} from '../times.js';
 import {onZone} from '../zones.js';
-import {isNow, showAnswer, showNoAnswer} from './answer.js';
+import {showAnswer, showNoAnswer} from './answer.js';
+import {Hold} from './hold.js';
 import {Limits, fieldsOf} from './limits.js';
+import {Period} from './period.js';
 import {ReservationCards} from './reservation_cards.js';
-import {priceWords, refusal} from './words.js';
+import {nextName, priceWords, refusal} from './words.js';
 
 const PAUSE_MS = 400;
 const OFFERS = 5;
 // The fields of the form, by the names of the fields in errors of climate-api.
 const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'end',
-  duration: 'duration', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
+  duration: 'duration', while_free: 'while_free', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
 
 const form = element('form');
 const given = new URLSearchParams(location.search);
@@ -29,12 +31,11 @@ const {body: document_} = await loadTexts(() => call('/openapi')).catch((error) 
 const schemas = Object.fromEntries(Object.entries(document_.components.schemas)
   .filter(([, schema]) => schema.properties?.resource_type && !schema.properties.id)
   .map(([, schema]) => [schema.properties.resource_type.const, schema]));
-const start = new MomentField(form.start);
-const end = new MomentField(form.end, start);
-const length = new DurationField(form.duration, startOrNow);
+const period = new Period(form);
 const notAfter = new MomentField(form.not_after);
 const cards = new ReservationCards(schemas, () => changed());
 const limits = new Limits();
+const offered = new Hold();
 let counting = new AbortController();
 // Whether the service refused the form as it is; its reason stays until the form changes.
 let refused = false;
@@ -45,30 +46,11 @@ const keys = new Map();
 
 /** Return the request for POST /v1/leases. */
 async function request() {
-  const found = {name: form.name.value, reservations: await cards.values(), ...await period()};
+  const found = {name: form.name.value, reservations: await cards.values(), ...await period.value()};
   const acquire = form.acquire.value;
   if (acquire) found.acquire = {type: acquire, ...await acquireFields(acquire)};
   return found;
 }
-
-/** Return the start, and the end or the duration, as POST /v1/leases takes them. */
-async function period() {
-  const [first, last, span] = [await start.value(), await end.value(), await length.value()];
-  if (!last && !span) throw new BadField(t('new.no_end'), length.input);
-  return {...(first ? {start: first.wire} : {}),
-    ...(last ? {end: last.wire} : {duration: span.seconds})};
-}
-
-/** Return the earliest start and the duration, as GET /v1/availability takes them. */
-async function search() {
-  const {start: earliest, end: last, duration} = await period();
-  if (!last) return {earliest, duration};
-  const seconds_ = Math.round(seconds(end.last.moment) - startOrNow());
-  if (seconds_ <= 0) throw new BadField(t('new.end_first'), end.input);
-  return {earliest, duration: seconds_};
-}
-
-function startOrNow() { return start.last?.moment ? seconds(start.last.moment) : now(); }
 
 async function acquireFields(acquire) {
   const found = {};
@@ -85,14 +67,15 @@ async function count() {
   const {signal} = counting;
   try {
     const reservations = await cards.values();
-    const {earliest, duration} = await search();
+    const {earliest, duration} = await period.search();
     // The counts of choices are only help: what is wrong with the form is in the other answer.
     cards.count(reservations, {start: earliest, duration}, signal).catch(() => {});
     const {body} = await call('/availability', {signal, query: {
       reservations: JSON.stringify(reservations), duration, earliest, limit: OFFERS}});
     if (signal.aborted) return;
     if (!refused) clearProblems();
-    showAnswer(body, {takeStart, takeAlternative});
+    showAnswer(body, {takeAlternative,
+      takeStart: (moment) => doing(() => period.takeStart(moment))});
     await warnOfLimit(body);
   } catch (error) {
     if (signal.aborted) return;
@@ -130,21 +113,13 @@ function clearProblems() {
 
 /** Hold the first time at which it fits, so that there is time to decide. */
 async function hold() {
-  const body = {reservations: await cards.values(), ...await search(), hold: 1, limit: 1};
-  const {body: {offers}} = await call('/availability', {method: 'POST', body});
-  tell(t(offers.some((each) => each.id) ? 'offers.held' : 'offers.not_held'));
+  const query = {reservations: await cards.values(), ...await period.search()};
+  tell(t(await offered.first(query) ? 'offers.held' : 'offers.not_held'));
 }
 
-/** Enter a start; a lease with an end keeps its duration. */
-const takeStart = (moment) => doing(async () => {
-  const {duration} = await search();
-  length.fill(exactDuration(duration));
-  start.fill(isNow(moment) ? '' : typed(seconds(moment)));
-});
-
 function takeAlternative(each) {
-  if (each.kind === 'shorter') length.fill(exactDuration(each.duration));
-  if (each.kind === 'later') takeStart(each.start);
+  if (each.kind === 'shorter') period.takeDuration(each.duration);
+  if (each.kind === 'later') doing(() => period.takeStart(each.start));
   if (each.kind === 'fewer') cards.setCounts(each.counts);
   changed();
 }
@@ -169,10 +144,17 @@ async function check() {
       start: words(seconds(lease.start)), end: words(seconds(lease.end))})),
     waits && lease.status_reason ? make('p', {}, lease.status_reason) : null,
     lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,
+    openingOf(lease),
     make('button', {type: 'button', class: 'main', id: 'create',
       onclick: () => doing(() => create(body))}, t('new.create')));
   element('check').classList.remove('main');
   element('create').focus();
+}
+
+/** Return a paragraph that says when the lease can be extended; null if it always can. */
+function openingOf(lease) {
+  const found = limits.openingOf(cards.taken(), lease);
+  return found && make('p', {}, t('new.extension_from', found));
 }
 
 /** Create the lease. If no answer comes, it may be there, so the same button asks for it again. */
@@ -221,8 +203,7 @@ function changed() {
 /** Begin with what was dragged in the timeline. */
 function beginWithDragged() {
   const [first, last] = ['start', 'end'].map((key) => seconds(given.get(key)));
-  if (first > now()) start.fill(typed(first));
-  if (last > first) length.fill(exactDuration(last - Math.max(first, now())));
+  period.takeSpan(first, last);
   const number = given.get('count') ?? '1';
   const fields = cards.add(given.get('type') ?? cards.firstType(given.get('pool')), {
     min: number, max: number, amount: number, resource_properties: given.get('criteria')});
@@ -230,15 +211,14 @@ function beginWithDragged() {
 }
 
 /** Begin with the values of the lease that is repeated. */
-function beginWithRepeated({name, duration, reservations}) {
-  form.name.value = name;
-  length.fill(exactDuration(duration));
+function beginWithRepeated({name, duration, while_free: step, reservations}) {
+  form.name.value = nextName(name);
+  period.takeDuration(duration);
+  if (step) period.takeStep(step);
   for (const values of reservations) cards.add(values.resource_type, values);
 }
 
 function begin() {
-  start.onChange(() => length.again());
-  end.excludes(length);
   const repeated = JSON.parse(form.dataset.like);
   if (repeated) beginWithRepeated(repeated);
   else beginWithDragged();

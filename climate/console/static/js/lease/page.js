@@ -8,6 +8,7 @@ import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {change, endNow, remove, swap} from './changes.js';
 import {openExtension} from './extension.js';
+import {openSteps} from './steps.js';
 import {offerUndo, undoable} from './undo.js';
 
 const LOOK_MS = 2500;
@@ -33,6 +34,10 @@ const actions = {
   extend: async () => {
     const {lease, etag} = await current();
     openExtension({id, end: lease.end, etag});
+  },
+  steps: async () => {
+    const {lease, etag} = await current();
+    openSteps({id, step: lease.while_free, etag});
   },
   rename: async () => {
     const {lease, etag} = await current();

@@ -4,6 +4,16 @@
 import {make} from '../dom.js';
 import {t} from '../texts.js';
 
+// The longest name of a lease.
+const MOST_LETTERS = 80;
+
+/** Return a name for the repetition of a lease: "training" becomes "training 2", "run 09" "run 10". */
+export function nextName(name) {
+  const [, first, digits] = /^(.*?)(\d*)$/s.exec(name);
+  const next = digits ? String(BigInt(digits) + 1n).padStart(digits.length, '0') : ' 2';
+  return first.slice(0, MOST_LETTERS - next.length) + next;
+}
+
 /** Return a price, {amount, currency}, in words. */
 export const priceWords = ({amount, currency}) => t('price', {amount, currency});
 

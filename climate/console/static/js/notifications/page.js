@@ -6,6 +6,7 @@ import {element} from '../dom.js';
 import {clearAll, showIn, showRefusal} from '../problems.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
+import {subscribed} from './subscribing.js';
 
 await loadTexts();
 
@@ -71,11 +72,8 @@ const reminders = (form) => form.elements.before_end.value.split(',')
 function subscribing(form, more) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    doing(form.querySelector('button'), async () => {
-      const {body} = await call('/subscriptions', {method: 'POST', body: {
-        scope: form.elements.scope.value, before_end: reminders(form), ...more()}});
-      await reveal(body.subscription);
-    });
+    doing(form.querySelector('button'), async () => reveal(await subscribed({
+      scope: form.elements.scope.value, before_end: reminders(form), ...more()})));
   });
 }
 
