@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of recurrence rules as people write them: "every monday until 2027-03-31"."""
+"""Parsing of recurrence rules as people write them: "every monday until 2030-03-31"."""
 import datetime
 import re
 
 from climate.domain import recurrence_rule
 
 #: The forms that are accepted, for messages and help texts.
-HELP = ('"every monday until 2027-03-31", "every weekday for 10 times", "every 2 weeks on tuesday '
-        'and thursday until 2027-03-31", "every month on the last day for 6 times", "every month '
-        'on the first monday until 2027-12-31", or an RRULE such as '
-        '"FREQ=WEEKLY;BYDAY=MO;UNTIL=20270331"')
+HELP = ('"every monday until 2030-03-31", "every weekday for 10 times", "every 2 weeks on tuesday '
+        'and thursday until 2030-03-31", "every month on the last day for 6 times", "every month '
+        'on the first monday until 2030-12-31", or an RRULE such as '
+        '"FREQ=WEEKLY;BYDAY=MO;UNTIL=20300331"')
 
 _UNITS = {'day': 'DAILY', 'week': 'WEEKLY', 'month': 'MONTHLY', 'year': 'YEARLY'}
 _ADVERBS = {'daily': 'every day', 'weekly': 'every week', 'monthly': 'every month',

@@ -161,7 +161,7 @@ def _refuse_endless(parts: recurrence_rule.Parts, limits: SeriesLimits) -> None:
     """
     if 'COUNT' not in parts and 'UNTIL' not in parts:
         raise recurrence_rule.BadRuleError(
-            'it has no end: add "until 2027-03-31" or "for 10 times", or UNTIL or COUNT to an '
+            'it has no end: add "until 2030-03-31" or "for 10 times", or UNTIL or COUNT to an '
             f'RRULE; a series lasts at most {limits.years} years')
 
 

@@ -16,8 +16,10 @@ from support import thinning
 from climate.api import openapi
 from climate.db import deliveries
 from climate.db import journal
+from climate.db import series
 from climate.domain import subscriptions
 from climate.domain import texts
+from climate.domain.series import series_records
 from climate.manager import endpoint
 from climate.rpc import client
 
@@ -107,10 +109,21 @@ def _resources(pool):
     return fill
 
 
+def _series(api, manager):
+    with manager.database.writer() as connection:
+        for number in range(COUNT):
+            series.add(connection, series_records.Series(
+                id=db_rows.an_id(), project_id='admin', user_id='admin', name=f'{number:02}',
+                request=({'resource_type': 'physical:host', 'request': {
+                    'min': 1, 'max': 1, 'resource_properties': LONG}},),
+                start='2030-06-03T09:00:00', seconds=3600, rule='FREQ=WEEKLY;COUNT=4',
+                time_zone='UTC', status=series_records.ACTIVE, created_at=NOON))
+
+
 LARGE = {
     '/leases': _leases, '/leases?sort=name': _leases_with_reasons, '/leases/{id}/history': _history,
     '/subscriptions': _subscriptions, '/subscriptions/{id}/log': _log,
-    '/maintenances': _maintenances, '/os-hosts': _resources('host'),
+    '/maintenances': _maintenances, '/series': _series, '/os-hosts': _resources('host'),
     '/floatingips': _resources('address'), '/networks': _resources('segment'),
     **{f'/resources/{pool}': _resources(pool)
        for pool in ('host', 'address', 'segment', 'backend')},

@@ -57,7 +57,7 @@ def service(requests_mock):
 
 @pytest.mark.parametrize(('words', 'prefix', 'values'), [
     ((), 'le', ['lease']),
-    (('lease',), 's', ['set', 'show', 'swap']),
+    (('lease',), 's', ['set', 'share', 'shares', 'show', 'swap']),
     (('lease', 'list'), '--stat', ['--status']),
     (('lease', 'list', '--status'), 'act', ['active']),
     (('lease', 'list', '-f'), 'y', ['yaml']),

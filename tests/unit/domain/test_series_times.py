@@ -117,7 +117,7 @@ def test_words_become_a_normalised_rule(text, rule):
 
 
 @pytest.mark.parametrize(('text', 'words'), [
-    ('every monday', 'it has no end: add "until 2027-03-31" or "for 10 times"'),
+    ('every monday', 'it has no end: add "until 2030-03-31" or "for 10 times"'),
     ('FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3', 'it has no occurrence from'),
     ('every day until 2027-01-10', 'it has no occurrence from'),
     ('FREQ=SECONDLY;COUNT=3', 'FREQ must be one of DAILY'),
