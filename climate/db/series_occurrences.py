@@ -10,6 +10,9 @@ from climate.domain.series import series_records as domain
 
 OCCURRENCES = tables.SERIES_OCCURRENCES
 _COLUMNS = tables.columns(OCCURRENCES, domain.Occurrence)
+_FAILED = OCCURRENCES.c.status == domain.FAILED
+#: Whether any occurrence could not be booked.
+ANY_FAILED = sa.select(OCCURRENCES.c.number).where(_FAILED).exists()
 
 
 def add(connection, occurrences):
@@ -117,9 +120,8 @@ def cancel_all(connection, series_id):
 
 def wake(connection, now):
     """Have failed occurrences tried again, because this transaction releases resources."""
-    failed = sa.and_(OCCURRENCES.c.status == domain.FAILED, OCCURRENCES.c.due_at > now)
-    if connection.execute(sa.select(OCCURRENCES.c.number).where(failed).limit(1)).first():
-        connection.execute(sa.update(OCCURRENCES).where(failed).values(due_at=now))
+    connection.execute(sa.update(OCCURRENCES).where(_FAILED, OCCURRENCES.c.due_at > now)
+                       .values(due_at=now))
 
 
 def purge(connection, lease_ids):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from climate.db import acquisitions
 from climate.db import queue_order
+from climate.db import series_occurrences
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -27,7 +28,9 @@ _SAME_MOMENT = datetime.timedelta(seconds=1)
 _QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
 _LOCK = sa.select(tables.WAIT_QUEUE.c.id).with_for_update()
-_ANY_WAITING = sa.select(ACQUISITIONS.c.lease_id).where(sa.or_(_QUEUED, _HEALING)).limit(1)
+_WHO_WAITS = sa.select(
+    sa.select(ACQUISITIONS.c.lease_id).where(sa.or_(_QUEUED, _HEALING)).exists().label('leases'),
+    series_occurrences.ANY_FAILED.label('occurrences'))
 
 
 def lock(connection):
@@ -35,9 +38,9 @@ def lock(connection):
     connection.execute(_LOCK).all()
 
 
-def somebody_waits(connection):
-    """Return whether any lease waits for resources that others may release."""
-    return connection.execute(_ANY_WAITING).first() is not None
+def who_waits(connection):
+    """Return whether any `leases`, and any `occurrences` of series, wait for others' resources."""
+    return connection.execute(_WHO_WAITS).one()
 
 
 def first(connection, leaving=None):

@@ -70,14 +70,16 @@ def lock(connection, lease):
 
 
 def wake(connection, now, leaving=None):
-    """Wake the first lease in the queue because this transaction releases resources.
+    """Wake the first lease in the queue, and series, because this transaction releases resources.
 
     Call it before events of the releasing lease are written.
 
     :param leaving: the id of a lease that leaves the queue in this transaction.
     """
-    series_occurrences.wake(connection, now)
-    if wait_queue.somebody_waits(connection):
+    waiting = wait_queue.who_waits(connection)
+    if waiting.occurrences:
+        series_occurrences.wake(connection, now)
+    if waiting.leases:
         # The lock keeps the first lease first until this transaction is committed.
         wait_queue.lock(connection)
         _wake(connection, wait_queue.first(connection, leaving), now)

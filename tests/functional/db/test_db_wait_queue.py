@@ -136,10 +136,10 @@ def test_a_lease_that_is_put_off_has_lost_the_turn_that_it_got_by_letting_others
 def test_leases_that_retry_their_start_are_woken_apart_from_the_queue(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
-        assert not wait_queue.somebody_waits(connection)
+        assert not wait_queue.who_waits(connection).leases
         events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
         acquisitions.heal(connection, lease, NOON)
-        assert wait_queue.somebody_waits(connection)
+        assert wait_queue.who_waits(connection).leases
         assert wait_queue.first(connection) is None
         assert not wait_queue.is_healing_due(connection, NOON)
         wait_queue.wake_healing(connection, NOON)
