@@ -14,7 +14,9 @@ from climate.policies import reservations as reservation_rules
 from climate.policies import shares as share_rules
 
 # {action: the rule that allows it}; rules.PUT allows the others.
-_RULES = {lease_actions.SWAP: rules.SWAP, lease_actions.DELETE: rules.DELETE}
+_RULES = {lease_actions.SHARE: share_rules.POST, lease_actions.UNSHARE: share_rules.DELETE,
+          lease_actions.LEAVE: share_rules.LEAVE, lease_actions.SWAP: rules.SWAP,
+          lease_actions.DELETE: rules.DELETE}
 #: {rule: the least access of a share that is enough for it}. All other rules are for owners.
 LEAST_ACCESS = {
     rules.GET: shares.Access.VIEWER, rules.GET_NAMES: shares.Access.VIEWER,
@@ -45,7 +47,8 @@ class LeasePermissions:
             texts=lease.reason is not None and self._reads_operators_texts(),
             names=self._allows(rules.GET_NAMES, lease),
             actions=tuple(action for action in lease_actions.ALL
-                          if self._allows(_RULES.get(action, rules.PUT), lease)),
+                          if (share is not None or action != lease_actions.LEAVE)
+                          and self._allows(_RULES.get(action, rules.PUT), lease)),
             share=share, is_receiver=share is not None and not self._allows(
                 share_rules.POST, lease))
 

@@ -56,7 +56,7 @@ def facts(client, lease):
         'resources': [_shown(each) for each in sorted(
             resources, key=lease_advice.is_broken, reverse=True)],
         'price': _price(client, lease), 'extension': _extension(client, lease),
-        'step': _step(lease),
+        'step': _step(lease), 'shares': _shares(client, lease),
         'criteria': list(filter(None, map(criteria_words, lease['reservations']))),
         'sizes': {each['id']: [name for name in _SIZES if each.get(name)]
                   for each in lease['reservations']},
@@ -84,6 +84,13 @@ def _price(client, lease):
     with contextlib.suppress(errors.ClientError):
         return client.leases.update(lease['id'], end=lease['end'], dry_run=True).get('price')
     return None
+
+
+def _shares(client, lease):
+    """Return the open shares of a lease; () for callers from whom they are hidden."""
+    if not lease.get('share_count'):
+        return ()
+    return rest.allowed(lambda: client.shares.list(lease['id']), ())
 
 
 def _step(lease):

@@ -18,6 +18,9 @@ CHANGE_START = 'change_start'
 CHANGE_END = 'change_end'
 RESIZE = 'resize'
 END = 'end'
+SHARE = 'share'
+UNSHARE = 'unshare'
+LEAVE = 'leave'
 SWAP = 'swap'
 DELETE = 'delete'
 
@@ -118,11 +121,20 @@ def _not_swappable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
     return None
 
 
+def _not_shareable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
+    if error := _deleted(lease, now):
+        return error
+    if lease.state in lifecycle.OVER or due_events.deletion_ordered(lease):
+        return errors.ShareRefused(lease_id=lease.id)
+    return None
+
+
 def _status(lease: records.Lease) -> str:
     return status_words.word_1_0(lease.state, lease.task)
 
 
 _RULES: dict[str, Callable[[records.Lease, datetime.datetime], _Refusal]] = {
     RENAME: _deleted, CHANGE_START: _start_fixed, CHANGE_END: _end_fixed, RESIZE: _fixed,
-    END: _not_endable, SWAP: _not_swappable, DELETE: _deleted}
+    END: _not_endable, SHARE: _not_shareable, UNSHARE: _deleted, LEAVE: _deleted,
+    SWAP: _not_swappable, DELETE: _deleted}
 ALL = tuple(_RULES)

@@ -80,16 +80,17 @@ class Standalone:
 
     def boot(self, name, lease):
         """Boot a server with the first reservation of a lease, as its project would in Nova."""
-        with self._cloud() as cloud:
+        with self.cloud() as cloud:
             cloud.boot(lease['project_id'], name, {'reservation': lease['reservations'][0]['id']})
 
     def servers(self):
         """Return the servers of all projects."""
-        with self._cloud() as cloud:
+        with self.cloud() as cloud:
             return cloud.servers()
 
     @contextlib.contextmanager
-    def _cloud(self):
+    def cloud(self):
+        """Yield the simulated cloud."""
         conf = configuration.register(cfg.ConfigOpts())
         conf([], project='climate', default_config_files=[], default_config_dirs=[])
         conf.set_override('state', f'{self.folder}/cloud.sqlite', group='simulated')

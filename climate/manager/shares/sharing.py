@@ -9,8 +9,7 @@ from climate import errors
 from climate.cloud import caching_cloud
 from climate.db import leases
 from climate.db import shares as stored
-from climate.domain import due_events
-from climate.domain import lifecycle
+from climate.domain import lease_actions
 from climate.domain import losses
 from climate.domain import shares
 from climate.manager import core as cores
@@ -84,7 +83,7 @@ class Sharing:
     def _write(self, context, share, now):
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, share.lease_id)
-            _refuse_over(lease)
+            lease_actions.refuse(lease, lease_actions.SHARE, now)
             self._refuse_more(lease, share, now)
             stored.add(connection, share)
             if not lease.shared:
@@ -94,7 +93,7 @@ class Sharing:
                                context.user_id or 'climate')
 
     def _refuse(self, lease, request, now):
-        _refuse_over(lease)
+        lease_actions.refuse(lease, lease_actions.SHARE, now)
         shares.refuse_wrong(request, lease, now)
         allowed = self._core.conf.shares.allowed_on_withdrawal
         if request.on_withdrawal is not None and request.on_withdrawal not in allowed:
@@ -169,11 +168,3 @@ def _open_share(lease, share_id, now):
         if share.id == share_id and share.is_open(now):
             return share
     raise errors.ShareNotFound(share_id=share_id, lease_id=lease.id)
-
-
-def _refuse_over(lease):
-    """Refuse to share a lease that is over, or is being deleted."""
-    if lease.deleted_at is not None:
-        raise errors.LeaseNotFound(lease_id=lease.id)
-    if lease.state in lifecycle.OVER or due_events.deletion_ordered(lease):
-        raise errors.ShareRefused(lease_id=lease.id)

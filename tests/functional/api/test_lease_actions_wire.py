@@ -58,6 +58,7 @@ def scene(api, manager):
         answer = api.post('/v1/leases', {'name': case, 'reservations': HOST, **fields},
                           version='1.1')
         path = f'/v1/leases/{answer.json["lease"]["id"]}'
+        api.post(f'{path}/shares', {'project_id': 'guests', 'role': 'viewer'}, version='1.1')
         happens(manager, api, path)
         assert api.get(path, version='1.1').json['lease']['status'] == status
         return path
@@ -74,6 +75,11 @@ def _request(api, path, action):
         'resize': {'reservations': [{'id': reservation['id'], 'min': 1, 'max': 2}]}}
     if action in changes:
         answer = api.put(f'{path}?dry_run=true', changes[action], version='1.1')
+    elif action == 'share':
+        answer = api.post(f'{path}/shares', {'project_id': 'third', 'role': 'viewer'},
+                          version='1.1')
+    elif action in ('unshare', 'leave'):
+        answer = api.delete(f'{path}/shares/{_share_id(api, path, action)}', version='1.1')
     elif action == 'swap':
         resource = (reservation['resources'] or ['1'])[0]
         answer = api.post(f'{path}/swap', {'resource': resource}, version='1.1')
@@ -83,6 +89,13 @@ def _request(api, path, action):
     return answer.status_int < 300
 
 
+def _share_id(api, path, action):
+    """Return the id of the share that an owner withdraws; an owner has none to leave."""
+    if action == 'leave':
+        return 'none'
+    return api.get(f'{path}/shares', version='1.1').json['shares'][0]['id']
+
+
 @pytest.mark.parametrize('case', CASES)
 def test_the_service_accepts_exactly_the_listed_actions(api, scene, case):
     path = scene(case)
@@ -90,7 +103,7 @@ def test_the_service_accepts_exactly_the_listed_actions(api, scene, case):
     listed = [lease['actions'] for lease in api.get(
         '/v1/leases', version='1.1').json['leases'] if lease['id'] in path]
     assert listed == [actions]
-    # The last two change the lease.
+    # The last two change the lease, and those before them its shares.
     for action in lease_actions.ALL:
         assert _request(api, path, action) == (action in actions), action
 

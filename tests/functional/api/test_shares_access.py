@@ -129,7 +129,10 @@ def test_a_list_marks_a_shared_lease_and_hides_private_data_of_its_owner(api, sh
     shared(('project_id', 'guests', 'viewer'))
     [lease] = api.get('/v1/leases', token=GUEST, version='1.1').json['leases']
     assert (lease['shared']['role'], lease['shared']['by']) == ('viewer', 'demo')
-    assert (lease['has_trust'], lease['share_count'], lease['actions']) == (None, None, [])
+    assert (lease['has_trust'], lease['share_count'], lease['actions']) == (
+        None, None, ['leave'])
+    [read] = api.get('/v1/leases', token='rita:guests:reader', version='1.1').json['leases']
+    assert (read['shared']['role'], read['actions']) == ('viewer', [])
     for token in (builders.DEMO, 'rita:demo:reader'):
         [own] = api.get('/v1/leases', version='1.1', token=token).json['leases']
         assert (own['shared'], own['share_count']) == (None, 1)

@@ -9,6 +9,7 @@ from support import builders
 from climate.console import lease_page
 from climate.domain import maintenance_windows
 from climate.domain import records
+from climate.domain import shares
 
 NOON, hours = builders.NOON, builders.hours
 ADMIN = builders.an_admin()
@@ -117,3 +118,18 @@ def test_the_steps_of_a_lease_are_in_words(browser, manager):
     assert 'id="steps"' not in _page(browser, lease)
     manager.change(lease, while_free_seconds=5400)
     assert 'by 1h 30m at a time' in _page(browser, lease)
+
+
+def test_a_reader_sees_the_shares_of_a_lease_and_no_buttons_for_them(conf, url, browser, manager):
+    manager.enrol(1)
+    lease = manager.active()
+    manager.client.share_lease(builders.a_member(), lease.id, shares.ShareRequest(
+        shares.PROJECT_ID, 'physics', shares.USER))
+    page = _page(browser, lease)
+    assert 'project physics' in page
+    assert 'data-action="share"' in page and 'data-action="unshare"' in page
+    page = _page(console_world.Browser(
+        conf, console_world.an_identity(url, roles=('reader',))), lease)
+    assert 'project physics' in page
+    assert 'data-action="share"' not in page and 'data-action="unshare"' not in page
+    assert 'data-action="leave"' not in page

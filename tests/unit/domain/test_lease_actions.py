@@ -13,21 +13,23 @@ from climate.domain import records
 NOON, hours = builders.NOON, builders.hours
 LEASE = records.Lease('lease', 'demo', 'demo', 'demo', NOON + hours(1), NOON + hours(3))
 RUNNING = {'start': NOON - hours(1), 'state': lifecycle.ACTIVE}
-ONLY_NAME = ['rename', 'delete']
+SHARED = ['share', 'unshare', 'leave']
+ONLY_NAME = ['rename', 'unshare', 'leave', 'delete']
+NAME_AND_SHARES = ['rename', *SHARED, 'delete']
 
 
 @pytest.mark.parametrize(('fields', 'expected'), [
-    ({}, ['rename', 'change_start', 'change_end', 'resize', 'delete']),
-    ({'start': NOON}, ['rename', 'change_end', 'resize', 'delete']),
-    ({'start': NOON - hours(1)}, ['rename', 'change_end', 'resize', 'end', 'delete']),
-    (RUNNING, ['rename', 'change_end', 'resize', 'end', 'swap', 'delete']),
-    ({**RUNNING, 'end': NOON}, ONLY_NAME),
-    ({**RUNNING, 'task': 'update'}, ONLY_NAME),
-    ({'start': NOON, 'task': 'start'}, ONLY_NAME),
-    ({'state': lifecycle.ACQUIRING}, ONLY_NAME),
+    ({}, ['rename', 'change_start', 'change_end', 'resize', *SHARED, 'delete']),
+    ({'start': NOON}, ['rename', 'change_end', 'resize', *SHARED, 'delete']),
+    ({'start': NOON - hours(1)}, ['rename', 'change_end', 'resize', 'end', *SHARED, 'delete']),
+    (RUNNING, ['rename', 'change_end', 'resize', 'end', *SHARED, 'swap', 'delete']),
+    ({**RUNNING, 'end': NOON}, NAME_AND_SHARES),
+    ({**RUNNING, 'task': 'update'}, NAME_AND_SHARES),
+    ({'start': NOON, 'task': 'start'}, NAME_AND_SHARES),
+    ({'state': lifecycle.ACQUIRING}, NAME_AND_SHARES),
     ({'state': lifecycle.TERMINATED}, ONLY_NAME),
     ({'state': lifecycle.TIMEDOUT}, ONLY_NAME),
-    ({**RUNNING, 'state': lifecycle.ERROR}, ['rename', 'change_end', 'end', 'delete']),
+    ({**RUNNING, 'state': lifecycle.ERROR}, ['rename', 'change_end', 'end', *SHARED, 'delete']),
     ({**RUNNING, 'deleted_at': NOON}, []),
 ])
 def test_a_state_allows_its_actions(fields, expected):

@@ -8,6 +8,10 @@ import {words} from '../times.js';
 
 const MOST = 50;
 const UNREACHABLE = [502, 503, 504];
+// The keys of the texts above a list: without and with a common moment, in place of the list, and
+// why there is no list.
+const HEADS = {now: 'losses.now', then: 'losses.then', unknown: 'losses.unknown',
+  why: 'losses.outdated'};
 
 /** Return one object and what happens to it, as a list item. */
 function item(loss) {
@@ -20,13 +24,13 @@ function item(loss) {
 }
 
 /** Return the list of the objects that are lost; null if there are none. */
-function listed(losses) {
+function listed(losses, heads) {
   if (!losses.length) return null;
   const moments = new Set(losses.map((loss) => loss.at));
   const [at] = moments;
   const count = losses.length;
   const head = moments.size === 1 && at
-    ? t('losses.then', {count, at: words(Date.parse(at) / 1000)}) : t('losses.now', {count});
+    ? t(heads.then, {count, at: words(Date.parse(at) / 1000)}) : t(heads.now, {count});
   return make('div', {class: 'losses'}, make('p', {}, head),
     make('ul', {}, ...losses.slice(0, MOST).map(item),
       count > MOST ? make('li', {}, t('losses.more', {count: count - MOST})) : ''));
@@ -41,31 +45,32 @@ function cost(lateCancel) {
 }
 
 /** Return what a dry run says is lost and costs, or why it is not known, as an element or null. */
-async function details(read) {
-  let why = t('losses.outdated');
+async function details(read, heads) {
+  let why = t(heads.why);
   try {
     const {body: {losses, late_cancel: lateCancel}} = await read();
     if (losses) {
-      const found = [cost(lateCancel), listed(losses)].filter(Boolean);
+      const found = [cost(lateCancel), listed(losses, heads)].filter(Boolean);
       return found.length ? make('div', {}, ...found) : null;
     }
   } catch (error) {
     if (!UNREACHABLE.includes(error.status)) throw error;
     why = error.message;
   }
-  return make('p', {class: 'losses'}, t('losses.unknown', {why}));
+  return make('p', {class: 'losses'}, t(heads.unknown, {why}));
 }
 
 /**
  * Ask before objects are lost.
  *
  * @param {Function} read - sends the dry run; returns the answer, whose body has "losses".
- * @param {object} asked - question; yes: the word on the button; always: ask in any case.
+ * @param {object} asked - question; yes: the word on the button; always: ask in any case;
+ *   heads: the keys of the texts above the list, as HEADS has them.
  * @returns {Promise<boolean>} whether to go on.
  * @throws {Problem} if the dry run is refused.
  */
-export async function confirmed(read, {question, yes, always = false} = {}) {
-  const found = await details(read);
+export async function confirmed(read, {question, yes, always = false, heads = HEADS} = {}) {
+  const found = await details(read, heads);
   if (!found && !always) return true;
   return ask(question ?? t('losses.question'), {
     yes: yes ?? t('losses.go_on'), danger: true, details: found});

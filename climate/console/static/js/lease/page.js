@@ -8,6 +8,7 @@ import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {change, endNow, remove, swap} from './changes.js';
 import {openExtension} from './extension.js';
+import {endShare, openShare} from './sharing.js';
 import {openSteps} from './steps.js';
 import {offerUndo, undoable} from './undo.js';
 
@@ -64,6 +65,12 @@ const actions = {
   swap: async ({dataset: {resource, reservation, called}}) => after(await swap(
     id, {resource, reservation}, null, {question: t('lease.swap_question', {resource: called}),
       yes: t('lease.swap'), always: true})),
+  share: () => openShare(id),
+  unshare: async ({dataset: {share, receiver}}) => after(await endShare(id, share, {
+    question: t('share.withdraw_question', {receiver}), yes: t('share.withdraw')})),
+  leave: async ({dataset: {share}}) => after(await endShare(id, share, {
+    question: t('share.leave_question', {name}), yes: t('share.leave')}),
+  () => location.assign('/leases')),
   end: async () => after(await endNow(id, shownEtag, {
     question: t('lease.end_question', {name}), yes: t('lease.end'), always: true})),
   remove: async () => after(await remove(id, shownEtag, {
