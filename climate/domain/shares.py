@@ -157,12 +157,16 @@ def former_guests(shares: Collection[Share]) -> frozenset[str]:
 def to_clear(shares: Collection[Share], now: Moment) -> list[Share]:
     """Return the withdrawn shares whose servers are stopped or deleted now.
 
-    If the lease is shared with the project again, its servers stay.
+    If the lease is shared with the project again, its servers stay. When the later share is
+    withdrawn, only this withdrawal counts, because the project was notified of its fate last.
     """
     present = guests(shares, now)
-    return [share for share in shares if share.cleared_at is None
+    withdrawn = sorted((share.withdrawn_at, share.created_at, share.id, share)
+                       for share in shares if share.lets_in and share.withdrawn_at is not None)
+    last = {share.project_id: share for *_, share in withdrawn}
+    return [share for project_id, share in last.items() if share.cleared_at is None
             and share.clears_at is not None and share.clears_at <= now
-            and share.project_id not in present]
+            and project_id not in present]
 
 
 def expired(shares: Iterable[Share], now: Moment) -> list[Share]:

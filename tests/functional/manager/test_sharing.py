@@ -150,6 +150,16 @@ def test_servers_stay_if_the_lease_is_shared_again_within_the_notice(manager, le
     assert names(manager) == {'theirs': 'ACTIVE'}
 
 
+def test_the_last_withdrawal_decides_about_the_servers_of_a_former_guest(manager, leased):
+    withdraw(manager, leased, share(manager, leased, on_withdrawal='delete'))
+    again = share(manager, leased, on_withdrawal='keep')
+    boot(manager, leased)
+    manager.run_until(NOON + hours(2))
+    withdraw(manager, leased, again)
+    manager.run_until(NOON + hours(3))
+    assert names(manager) == {'theirs': 'ACTIVE'}
+
+
 def test_a_share_that_ends_by_itself_is_withdrawn_and_reported(manager, leased):
     made = share(manager, leased, until=NOON + hours(1), on_withdrawal='delete')
     boot(manager, leased)
