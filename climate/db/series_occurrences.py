@@ -80,10 +80,10 @@ def replan(connection, planned, now):
                 start=occurrence.start, end=occurrence.end, due_at=now))
 
 
-def mark_changed(connection, lease_id):
-    """Record that a user changed the lease of an occurrence alone."""
-    connection.execute(sa.update(OCCURRENCES).where(
-        OCCURRENCES.c.lease_id == lease_id).values(changed=True))
+def mark_changed(connection, lease):
+    """Record that a user changed the Lease of an occurrence alone; its times are those of it."""
+    connection.execute(sa.update(OCCURRENCES).where(OCCURRENCES.c.lease_id == lease.id).values(
+        changed=True, start=lease.start, end=lease.end))
 
 
 def move(connection, series_id, number, new_series_id):

@@ -55,7 +55,7 @@ def write(core, connection, change, chosen):
                          'extend' if change.in_steps else 'update',
                          texts.same(str(target.interval)))
     if lease.series_id is not None and not (change.changes.of_series or change.in_steps):
-        series_occurrences.mark_changed(connection, lease.id)
+        series_occurrences.mark_changed(connection, target)
     after = leases.get(connection, lease.id)
     outbox.publish(connection, after, now, 'update')
     return after

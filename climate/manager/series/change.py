@@ -16,6 +16,7 @@ from climate.manager import core as cores
 from climate.manager.series import create
 from climate.manager.series import horizon
 from climate.manager.series import occurrence_leases
+from climate.manager.series import owner_context
 from climate.manager.series import read
 
 LOG = log.getLogger(__name__)
@@ -57,6 +58,7 @@ class ChangeSeries:
 
         :raises SeriesNotFound: no series has that id.
         :raises SeriesOver: the series does not go on.
+        :raises TooManySeries: the change splits the series, and the project has too many.
         :raises OccurrenceNotFound: the series has no occurrence with the number of the changes.
         :raises BadRequest: the changes are wrong; the error names the field.
         :raises SeriesConflict: not all occurrences can be changed, and the mode requires it.
@@ -65,6 +67,8 @@ class ChangeSeries:
         if changes.scope == domain.THIS:
             return self._change_one(context, series_id, changes)
         planned = self._planned(series_id, changes, now)
+        if planned.splits:
+            create.refuse_many(self._core, planned.before.project_id)
         if planned.after.mode == domain.ALL_OR_NOTHING:
             create.refuse_unfit(self._previews(context, planned))
         self._write(planned, now)
@@ -81,14 +85,14 @@ class ChangeSeries:
         if changes.scope == domain.THIS:
             after, occurrence = self._one(series_id, changes)
             return domain.SeriesPreview(after, (self._leases.preview_change(
-                context, after, occurrence),))
+                context, after, occurrence, changes),))
         planned = self._planned(series_id, changes, self._core.clock())
         return domain.SeriesPreview(planned.after, tuple(self._previews(context, planned)))
 
     def _change_one(self, context, series_id, changes):
         """Change the lease of one occurrence alone; return the Series with its occurrences."""
-        after, occurrence = self._one(series_id, changes)
-        self._leases.change_alone(context, after, occurrence)
+        _, occurrence = self._one(series_id, changes)
+        self._leases.change_alone(context, occurrence, changes)
         return self._read.get(series_id)
 
     def _one(self, series_id, changes):
@@ -118,12 +122,13 @@ class ChangeSeries:
                 occurrence, start=start, end=start + datetime.timedelta(seconds=seconds))
 
     def _previews(self, context, planned):
-        previews = []
+        previews, owner = [], None
         for occurrence in planned.occurrences:
             if occurrence.status == domain.BOOKED:
                 previews.append(self._leases.preview_change(context, planned.after, occurrence))
             else:
-                previews.append(self._leases.preview(context, planned.after, occurrence)[0])
+                owner = owner or owner_context.acting(self._core, planned.after, context)
+                previews.append(self._leases.preview(owner, planned.after, occurrence)[0])
         return previews
 
     def _planned(self, series_id, changes, now):

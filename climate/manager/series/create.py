@@ -50,7 +50,7 @@ class CreateSeries:
         series = self._planned(context, series_id, request, now)
         planned, values = horizon.extension(self._core.conf, series, (), now)
         series = dataclasses.replace(series, **values)
-        self._refuse_many(series)
+        refuse_many(self._core, series.project_id)
         self._refuse_impossible(context, series, planned)
         self._write(context, series, planned, now)
         try:
@@ -124,12 +124,6 @@ class CreateSeries:
             secrets=records.Secrets({str(position): dict(each.secrets)
                                      for position, each in enumerate(apart) if each.secrets}))
 
-    def _refuse_many(self, series):
-        with self._core.database.reader() as connection:
-            count = stored.count_open(connection, series.project_id)
-        if count >= self._core.conf.series.per_project:
-            raise errors.TooManySeries(most=self._core.conf.series.per_project)
-
     def _refuse_impossible(self, context, series, planned):
         """Refuse a series whose request is wrong, or of which too little fits for its mode.
 
@@ -182,6 +176,17 @@ class CreateSeries:
             if current.status != domain.MAKING:
                 raise errors.SeriesNotFound(series_id=series.id)
             stored.change(connection, current, now, status=domain.ACTIVE)
+
+
+def refuse_many(core, project_id):
+    """Refuse another series of a project that has the maximum number of series that go on.
+
+    :raises TooManySeries: the project has that many.
+    """
+    with core.database.reader() as connection:
+        count = stored.count_open(connection, project_id)
+    if count >= core.conf.series.per_project:
+        raise errors.TooManySeries(most=core.conf.series.per_project)
 
 
 def request_item(part, reservation):

@@ -49,20 +49,20 @@ class Horizon:
     def work(self, now, context=None, series_id=None):
         """Work on the occurrences that are due.
 
-        :param context: the RequestContext of the owner who sent a request; None: the trust of each
-            series gives a token.
+        :param context: the RequestContext of a request, which changes leases; None: the trust of
+            each series gives a token. Only the owner of a series creates leases with it.
         :param series_id: work only on this series; None: on all.
         """
         with self._core.database.reader() as connection:
             due = series_occurrences.due(connection, now, _MOST, series_id)
             known = {key: stored.get(connection, key)
                      for key in sorted({occurrence.series_id for occurrence in due})}
-        contexts = {} if context is None else dict.fromkeys(known, context)
+        callers = _Callers(self._core, context)
         for occurrence in due:
             with cores.isolated('Series %s, occurrence %s', occurrence.series_id,
                                 occurrence.number):
                 series = known[occurrence.series_id]
-                self._work_on(series, occurrence, contexts, now)
+                self._work_on(series, occurrence, callers, now)
                 if series.same_resources and series.resources is None:
                     # The first lease may have determined the resources of the others.
                     known[series.id] = self._current(series.id)
@@ -71,7 +71,7 @@ class Horizon:
         with self._core.database.reader() as connection:
             return stored.get(connection, series_id)
 
-    def _work_on(self, series, occurrence, contexts, now):
+    def _work_on(self, series, occurrence, callers, now):
         """Book, change or delete the lease of an occurrence, and record the result."""
         if occurrence.status == domain.OFF:
             self._leases.delete(owner_context.without_token(series), occurrence.lease_id)
@@ -80,16 +80,16 @@ class Horizon:
             begun = {} if occurrence.status == domain.BOOKED else {'status': domain.SKIPPED}
             self._record(series, occurrence, now, due_at=None, **begun)
         else:
-            self._try(series, occurrence, contexts, now)
+            self._try(series, occurrence, callers, now)
 
-    def _try(self, series, occurrence, contexts, now):
+    def _try(self, series, occurrence, callers, now):
         """Book or change the lease of an occurrence; a failure is recorded and tried again."""
         is_booked = occurrence.status == domain.BOOKED
         try:
-            if series.id not in contexts:
-                contexts[series.id] = owner_context.of(self._core, series)
-            act = self._leases.change if is_booked else self._leases.book
-            act(contexts[series.id], series, occurrence)
+            if is_booked:
+                self._leases.change(callers.changing(series), series, occurrence)
+            else:
+                self._leases.book(callers.creating(series), series, occurrence)
         except errors.DatabaseUnreachable:
             raise
         except errors.ClimateError as error:
@@ -170,6 +170,28 @@ class Horizon:
                 with self._core.database.writer() as connection:
                     stored.forget_trust(connection, trust_id)
                     trusts.forget_dropped(connection, trust_id)
+
+
+class _Callers:
+    """The RequestContexts of one pass; the trust of each series gives at most one token.
+
+    :param request: the RequestContext of the request that started the pass, or None.
+    """
+
+    def __init__(self, core, request):
+        self._core = core
+        self._request = request
+        self._owners = {}
+
+    def creating(self, series):
+        """Return the RequestContext of the owner of a series."""
+        if series.id not in self._owners:
+            self._owners[series.id] = owner_context.acting(self._core, series, self._request)
+        return self._owners[series.id]
+
+    def changing(self, series):
+        """Return the RequestContext of who changes the leases of a series."""
+        return self.creating(series) if self._request is None else self._request
 
 
 def extension(conf, series, known, now):

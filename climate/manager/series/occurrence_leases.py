@@ -49,9 +49,10 @@ class OccurrenceLeases:
         names = self.names_of(lease)
         return _fitting(occurrence, names), names
 
-    def preview_change(self, context, series, occurrence):
+    def preview_change(self, context, series, occurrence, alone=None):
         """Return the OccurrencePreview of a change of an occurrence with a lease.
 
+        :param alone: the SeriesChanges of this occurrence alone; None: the whole series changes.
         :raises BadRequest: the request of the series is wrong.
         """
         try:
@@ -60,8 +61,9 @@ class OccurrenceLeases:
                 return domain.OccurrencePreview(
                     occurrence.number, occurrence.start, occurrence.end, fits=False,
                     problem=_GONE.operator, owner_problem=_GONE.owner)
-            changed = self._update.update(context, lease.id, _changes(
-                series, occurrence, lease, dry_run=True))
+            changed = self._update.update(context, lease.id, dataclasses.replace(
+                _changes(series, occurrence, lease) if alone is None
+                else _changes_alone(alone, occurrence, lease), dry_run=True))
         except errors.BadRequest:
             raise
         except errors.ClimateError as error:
@@ -93,15 +95,15 @@ class OccurrenceLeases:
         if lease is not None and lease.state == lifecycle.PENDING:
             self._update.update(context, lease.id, _changes(series, occurrence, lease))
 
-    def change_alone(self, context, series, occurrence):
+    def change_alone(self, context, occurrence, changes):
         """Change the lease of one occurrence as its owner does, who then manages it alone.
 
+        :param occurrence: the Occurrence with its times after the SeriesChanges.
         :raises LeaseNotFound: the lease was deleted.
         """
         with self._core.database.reader() as connection:
             lease = leases.get(connection, occurrence.lease_id)
-        self._update.update(context, lease.id, dataclasses.replace(
-            _changes(series, occurrence, lease), of_series=False))
+        self._update.update(context, lease.id, _changes_alone(changes, occurrence, lease))
 
     def delete(self, context, lease_id):
         """Delete the lease of an occurrence; do nothing if there is none."""
@@ -139,7 +141,7 @@ def reservation_requests(series):
         for position, item in enumerate(series.request))
 
 
-def _changes(series, occurrence, lease, dry_run=False):
+def _changes(series, occurrence, lease):
     """Return the LeaseChanges that give a lease the name, times and requests of its series.
 
     :raises BadTransition: the reservations of the lease are not those of the series.
@@ -154,7 +156,22 @@ def _changes(series, occurrence, lease, dry_run=False):
         reservations=tuple(
             records.ReservationRequest(each.resource_type, each.request, id=stored_one.id)
             for each, stored_one in zip(wanted, lease.reservations, strict=True)),
-        hidden_criteria=series.hidden_criteria, dry_run=dry_run, of_series=True)
+        hidden_criteria=series.hidden_criteria, of_series=True)
+
+
+def _changes_alone(changes, occurrence, lease):
+    """Return the LeaseChanges of one occurrence; fields that SeriesChanges leave out stay.
+
+    The owner may have changed these fields of the lease before.
+    """
+    moves = changes.time is not None
+    return records.LeaseChanges(
+        name=changes.name, start=occurrence.start if moves else None,
+        end=occurrence.end if moves or changes.seconds else None,
+        reservations=() if changes.reservations is None else tuple(
+            records.ReservationRequest(part.resource_type, part.request, id=known.id)
+            for part, known in zip(changes.reservations, lease.reservations, strict=True)),
+        hidden_criteria=changes.hidden_criteria)
 
 
 def _origin(series):

@@ -15,6 +15,21 @@ def of(core, series):
         auth_token=token, trust_id=series.trust_id, overwrite=False)
 
 
+def acting(core, series, caller):
+    """Return the RequestContext with which a lease of a series is created or previewed.
+
+    Another member of the project, or an administrator, may change a series. Its leases still belong
+    to the owner of the series, whose limits and trust count.
+
+    :param caller: the RequestContext of a request, or None.
+    :raises TrustDead: as `of`.
+    """
+    if caller is not None and (caller.user_id, caller.project_id) == (
+            series.user_id, series.project_id):
+        return caller
+    return of(core, series)
+
+
 def without_token(series):
     """Return a RequestContext of the owner that calls no service of the cloud."""
     return context.RequestContext(user_id=series.user_id, project_id=series.project_id,
