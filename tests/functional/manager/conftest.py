@@ -15,6 +15,19 @@ from climate.manager.pools import refresh
 
 
 @pytest.fixture
+def conf(conf):
+    """Climate's options as in all tests, with rare polls of waiting work, which cost time."""
+    conf.set_override('busy_seconds', 5, group='manager')
+    return conf
+
+
+@pytest.fixture
+def polls_each_second(conf):
+    """Waiting work is polled each second, as it is by default."""
+    conf.set_override('busy_seconds', 1, group='manager')
+
+
+@pytest.fixture
 def sleeping_hosts(conf):
     """Hosts can sleep, and none is spare."""
     sleepers_world.configured(conf)

@@ -87,6 +87,7 @@ def test_a_host_whose_servers_go_nowhere_is_given_up_for_another(manager, cloud)
     assert 'host given up' in acts.history(manager, lease)
 
 
+@pytest.mark.usefixtures('polls_each_second')
 def test_a_server_that_is_suspended_on_the_way_spoils_its_host_alone(manager, cloud, conf):
     conf.set_override('parallel_moves', 1, group='acquire')
     conf.set_override('migrate_seconds', 5, group='simulated')

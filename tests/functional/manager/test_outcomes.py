@@ -150,6 +150,7 @@ def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(ma
     assert not following.reservations[0].resources_changed
 
 
+@pytest.mark.usefixtures('polls_each_second')
 def test_a_start_whose_host_stays_held_gets_another(manager):
     first, second = manager.enrol(2)
     manager.active()

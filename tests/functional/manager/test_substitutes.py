@@ -139,6 +139,7 @@ def test_a_start_that_was_cut_short_on_a_host_goes_on_with_another(manager, enro
     assert manager.cloud.leftovers() == before
 
 
+@pytest.mark.usefixtures('polls_each_second')
 def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
     first, second = enrol(2)
     whole = manager.active(builders.hosts(1, criteria=acts.named(first)))
