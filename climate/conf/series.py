@@ -19,6 +19,11 @@ GROUP = group.Group('series', 'Series: leases that repeat', (
     cfg.IntOpt('retry_minutes', default=15, min=1,
                help='Minutes between two tries of an occurrence that could not be booked. It is '
                     'also tried as soon as resources are released.'),
+    cfg.IntOpt('request_seconds', default=30, min=1,
+               help='Seconds that one request about a series may take. A preview, or a request in '
+                    'the mode all_or_nothing, that needs more is refused. Other requests are '
+                    'answered then, and a periodic task works on the remaining occurrences. Set it '
+                    'shorter than rpc_response_timeout.'),
     cfg.IntOpt('poll_seconds', default=10, min=1,
                help='Seconds between two passes of the manager over the occurrences that are due.'),
 ))

@@ -18,6 +18,7 @@ from climate.manager.series import horizon
 from climate.manager.series import occurrence_leases
 from climate.manager.series import owner_context
 from climate.manager.series import read
+from climate.manager.series import time_limit
 
 LOG = log.getLogger(__name__)
 
@@ -123,7 +124,7 @@ class ChangeSeries:
 
     def _previews(self, context, planned):
         previews, owner = [], None
-        for occurrence in planned.occurrences:
+        for occurrence in time_limit.TimeLimit(self._core).within(planned.occurrences):
             if occurrence.status == domain.BOOKED:
                 previews.append(self._leases.preview_change(context, planned.after, occurrence))
             else:

@@ -17,6 +17,7 @@ from climate.manager.leases import trusts
 from climate.manager.series import horizon
 from climate.manager.series import occurrence_leases
 from climate.manager.series import read
+from climate.manager.series import time_limit
 
 LOG = log.getLogger(__name__)
 
@@ -79,8 +80,10 @@ class CreateSeries:
         """Yield the OccurrencePreviews of Occurrences without leases.
 
         With `same_resources`, all get the resources of the first one that fits.
+
+        :raises BadField: the occurrences are too many for the time of one request.
         """
-        for occurrence in planned:
+        for occurrence in time_limit.TimeLimit(self._core).within(planned):
             preview, names = self._leases.preview(context, series, occurrence)
             if series.same_resources and series.resources is None and preview.fits:
                 series = dataclasses.replace(series, resources=names)

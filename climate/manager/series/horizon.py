@@ -15,6 +15,7 @@ from climate.domain.series import series_times
 from climate.manager import core as cores
 from climate.manager.series import occurrence_leases
 from climate.manager.series import owner_context
+from climate.manager.series import time_limit
 
 LOG = log.getLogger(__name__)
 
@@ -51,14 +52,17 @@ class Horizon:
 
         :param context: the RequestContext of a request, which changes leases; None: the trust of
             each series gives a token. Only the owner of a series creates leases with it.
+            A request ends with its time limit; the next pass does the rest.
         :param series_id: work only on this series; None: on all.
         """
         with self._core.database.reader() as connection:
             due = series_occurrences.due(connection, now, _MOST, series_id)
             known = {key: stored.get(connection, key)
                      for key in sorted({occurrence.series_id for occurrence in due})}
-        callers = _Callers(self._core, context)
+        callers, limit = _Callers(self._core, context), time_limit.TimeLimit(self._core)
         for occurrence in due:
+            if context is not None and limit.is_over():
+                return
             with cores.isolated('Series %s, occurrence %s', occurrence.series_id,
                                 occurrence.number):
                 series = known[occurrence.series_id]

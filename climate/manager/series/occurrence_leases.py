@@ -194,7 +194,8 @@ def _fitting(occurrence, names):
 
 def refused(occurrence, error):
     """Return the OccurrencePreview of an occurrence that is refused with an error."""
-    nearest = error.kwargs.get('nearest') if isinstance(error, errors.NotEnough) else None
+    # The exact moment would show members when leases of other projects end.
+    nearest = error.owner_details.get('nearest') if isinstance(error, errors.NotEnough) else None
     return domain.OccurrencePreview(
         occurrence.number, occurrence.start, occurrence.end, fits=False, problem=error.message,
         owner_problem=error.owner_message,

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Series that somebody else than their owner changes, and leases of series that change alone."""
+"""Series: changes by others than the owner or of one lease alone, and the limits of requests."""
+import dataclasses
+import itertools
+
 import pytest
 from support import builders
+from test_series_manager import a_request
 from test_series_manager import BOOKED
 from test_series_manager import DAY
 from test_series_manager import FAILED
@@ -16,6 +20,8 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain.series import series_records
 from climate.manager.limits import books as limit_books
+from climate.manager.series import cancel
+from climate.manager.series import create
 
 
 @pytest.fixture
@@ -105,3 +111,30 @@ def test_a_cancelled_series_keeps_a_lease_that_was_moved_alone_and_runs(world):
     world.cancel(series)
 
     assert [row.state for row in world.leases(series)][-1] == lifecycle.ACTIVE
+
+
+def slow(world):
+    """Return a core on whose clock each look takes 14 of the 30 seconds of a request."""
+    return dataclasses.replace(world.manager.core, monotonic=itertools.count(0, 14).__next__)
+
+
+def test_a_preview_that_takes_too_long_is_refused(world):
+    with pytest.raises(errors.BadField, match=r'only \d of 3 occurrences could be'):
+        create.CreateSeries(slow(world)).preview(MEMBER, a_request())
+
+
+def test_a_request_that_takes_too_long_leaves_the_rest_to_the_periodic_task(world):
+    series = world.create()
+    cancel.CancelSeries(slow(world)).cancel(MEMBER, series.id, 'all')
+    assert len(world.leases(series)) == 1
+
+    world.step()
+    assert world.leases(series) == []
+
+
+def test_a_preview_shows_members_only_rounded_times_of_other_leases(world):
+    world.occupy(1, HOUR - 67)
+    preview = world.manager.client.preview_series(
+        MEMBER, a_request(start=f'{NOON:%Y-%m-%d}T14:30:00'))
+
+    assert preview.occurrences[1].nearest == NOON + hours(3) + DAY
