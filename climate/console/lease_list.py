@@ -18,7 +18,7 @@ USUAL_ROWS = 50
 _MORE_FIELDS = {'owner': 'owner', 'project': 'project', 'type': 'resource_type',
                 'resource': 'resource', 'from': 'ends_after', 'to': 'starts_before'}
 #: {field of the form: the filter of the client library}
-FIELDS = {'search': 'search', 'status': 'status', **_MORE_FIELDS}
+FIELDS = {'search': 'search', 'status': 'status', 'series_id': 'series_id', **_MORE_FIELDS}
 #: {column: the key that sorts by it, or None}
 COLUMNS = {'name': 'name', 'project': 'project', 'owner': 'owner', 'status': 'status',
            'left': None, 'start': 'start', 'end': 'end', 'what': None}
@@ -35,6 +35,7 @@ class ListedLease:
     :ivar why: the reason of the status, or ''.
     :ivar start: ISO text; '' while the lease waits for its resources, as is `end`.
     :ivar shared: whether another project has shared the lease.
+    :ivar series_id: the id of its series, if the user can see it, or None.
     """
 
     id: str
@@ -48,6 +49,7 @@ class ListedLease:
     end: str
     what: str
     shared: bool = False
+    series_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +151,8 @@ def listed(lease):
         lease.get('project_name') or lease['project_id'], lease['status'],
         lease.get('status_reason') or '', '' if waits else times.remaining(lease, times.utcnow()),
         '' if waits else lease['start'], '' if waits else lease['end'],
-        describe_all(lease['reservations']), bool(lease.get('shared')))
+        describe_all(lease['reservations']), bool(lease.get('shared')),
+        None if lease.get('shared') else lease.get('series_id'))
 
 
 def describe_all(reservations):

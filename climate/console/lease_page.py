@@ -5,11 +5,14 @@ import dataclasses
 import datetime
 import json
 
+import flask
+
 from climate.client import errors
 from climate.client import status_words
 from climate.client import times
 from climate.client.commands import server_create
 from climate.console import lease_advice
+from climate.console import lease_series
 from climate.console import rest
 
 _SIZES = ('min', 'max', 'amount')
@@ -50,6 +53,7 @@ class ExtensionNote:
 def facts(client, lease):
     """Return the values of the template of a lease, beside those of a row in the list."""
     resources = _resources(client, lease)
+    series = lease_series.find(client, lease.get('series_id'))
     hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return {
         'actions': lease.get('actions', ()), 'advice': lease_advice.of_lease(lease, resources),
@@ -57,6 +61,10 @@ def facts(client, lease):
             resources, key=lease_advice.is_broken, reverse=True)],
         'price': _price(client, lease), 'extension': _extension(client, lease),
         'step': _step(lease), 'shares': _shares(client, lease),
+        'series': series, 'number': lease_series.number_of(series, lease),
+        'series_query': lease_series.list_query(
+            series, flask.session['identity']['project_id']),
+        'cancels_following': lease_series.may_cancel(series, lease),
         'criteria': list(filter(None, map(criteria_words, lease['reservations']))),
         'sizes': {each['id']: [name for name in _SIZES if each.get(name)]
                   for each in lease['reservations']},

@@ -93,6 +93,8 @@ def faults(page, name, windows=WINDOWS):
     page.script(_SHORTEN, _MOST_ROWS)
     for scheme, rules in (('light', _EVERYTHING), ('dark', _COLOURS)):
         wear(page, scheme)
+        # A colour that is just changing is not the one that people read.
+        page.until(lambda: not page.script('return document.getAnimations().length'))
         for width, height in windows:
             page.window(width, height)
             page.picture(f'{scheme}-{name}-{width}')

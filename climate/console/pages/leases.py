@@ -7,6 +7,7 @@ import flask
 from climate.client import status_words
 from climate.console import lease_list
 from climate.console import lease_page
+from climate.console import lease_series
 from climate.console import rest
 from climate.console import texts
 
@@ -34,6 +35,7 @@ def several():
     client, query = rest.client(), lease_list.ListQuery(flask.request.args)
     page = lease_list.find(client, query)
     plain = query['which'] == lease_list.LIVING and page.number == 1 and not query.is_filtered
+    series = lease_series.find(client, query['series_id'])
     statuses = {word: texts.text(f'status.{word}') for word in status_words.LEASE}
     return flask.render_template(
         'leases.html', page=page, query=query, admin=rest.is_admin(),
@@ -41,7 +43,8 @@ def several():
                  if name != 'project' or query.everybody},
         types=texts.with_prefix('type.'), statuses=statuses, rows=lease_list.ROWS,
         usual_rows=lease_list.USUAL_ROWS, newest_first=lease_list.NEWEST_FIRST,
-        offers=_offers(client) if plain else [])
+        offers=_offers(client) if plain else [], series=series,
+        without_lease=lease_series.problems(series))
 
 
 @blueprint.get('/new')

@@ -10,17 +10,20 @@ import {MomentField} from '../time_fields.js';
 import {seconds, words} from '../times.js';
 import {onZone} from '../zones.js';
 import {showAnswer, showNoAnswer} from './answer.js';
+import {triedLease} from './creation.js';
 import {Hold} from './hold.js';
 import {Limits, fieldsOf} from './limits.js';
 import {Period} from './period.js';
+import {Repetition} from './repetition.js';
 import {ReservationCards} from './reservation_cards.js';
-import {nextName, priceWords, refusal} from './words.js';
+import {nextName, refusal} from './words.js';
 
 const PAUSE_MS = 400;
 const OFFERS = 5;
 // The fields of the form, by the names of the fields in errors of climate-api.
 const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'end',
-  duration: 'duration', while_free: 'while_free', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
+  duration: 'duration', repeat: 'repeat', while_free: 'while_free',
+  'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
 
 const form = element('form');
 const given = new URLSearchParams(location.search);
@@ -32,6 +35,7 @@ const schemas = Object.fromEntries(Object.entries(document_.components.schemas)
   .filter(([, schema]) => schema.properties?.resource_type && !schema.properties.id)
   .map(([, schema]) => [schema.properties.resource_type.const, schema]));
 const period = new Period(form);
+const repetition = new Repetition(form, period);
 const notAfter = new MomentField(form.not_after);
 const cards = new ReservationCards(schemas, () => changed());
 const limits = new Limits();
@@ -41,8 +45,6 @@ let counting = new AbortController();
 let refused = false;
 // Rises when the form changes, so that a late answer about what it was is noticed.
 let version = 0;
-// The keys of the requests of this page by their bodies: a repeated request makes no second lease.
-const keys = new Map();
 
 /** Return the request for POST /v1/leases. */
 async function request() {
@@ -124,50 +126,32 @@ function takeAlternative(each) {
   changed();
 }
 
-/** Try the lease without making it. */
+/** Try the lease, or the series, without making it. */
 async function tried() {
-  const body = await request();
-  const answer = await call('/leases', {method: 'POST', body, query: {dry_run: 'true'}});
-  return {body, lease: answer.body.lease};
+  return repetition.isAsked ? repetition.tried(await cards.values())
+    : triedLease(await request(), (lease) => limits.openingOf(cards.taken(), lease));
 }
 
-/** Try the lease, and show what it would be. */
+/** Try the form, and show what it would create. */
 async function check() {
   const asked = version;
   const found = await tried().catch((error) => { if (asked === version) throw error; });
   if (asked !== version) return;
-  const {body, lease} = found;
   clearProblems();
-  const waits = lease.status === 'in_progress';
-  fill(element('result'),
-    make('p', {}, waits ? t('new.would_wait') : t('new.fits', {
-      start: words(seconds(lease.start)), end: words(seconds(lease.end))})),
-    waits && lease.status_reason ? make('p', {}, lease.status_reason) : null,
-    lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,
-    openingOf(lease),
+  fill(element('result'), ...found.nodes,
     make('button', {type: 'button', class: 'main', id: 'create',
-      onclick: () => doing(() => create(body))}, t('new.create')));
+      onclick: () => doing(() => create(found))}, found.yes));
   element('check').classList.remove('main');
   element('create').focus();
 }
 
-/** Return a paragraph that says when the lease can be extended; null if it always can. */
-function openingOf(lease) {
-  const found = limits.openingOf(cards.taken(), lease);
-  return found && make('p', {}, t('new.extension_from', found));
-}
-
-/** Create the lease. If no answer comes, it may be there, so the same button asks for it again. */
-async function create(body) {
-  const text = JSON.stringify(body);
-  if (!keys.has(text)) keys.set(text, crypto.randomUUID());
+/** Create what was tried. Without an answer it may be there, so the same button asks for it again. */
+async function create(trial) {
   try {
-    const {body: {lease}} = await call('/leases', {
-      method: 'POST', body, headers: {'Idempotency-Key': keys.get(text)}});
-    location.assign(`/leases/${lease.id}`);
+    location.assign(await trial.create());
   } catch (error) {
     if (!error.isOutage) throw error;
-    element('problem').textContent = `${error.message} ${t('new.again')}`;
+    element('problem').textContent = `${error.message} ${trial.again}`;
   }
 }
 
@@ -196,6 +180,7 @@ function changed() {
   for (const part of document.querySelectorAll('[data-acquire]')) {
     part.hidden = part.dataset.acquire !== form.acquire.value;
   }
+  repetition.show();
   showLimits();
   countSoon();
 }

@@ -8,6 +8,7 @@ import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {change, endNow, remove, swap} from './changes.js';
 import {openExtension} from './extension.js';
+import {cancelFollowing} from './series.js';
 import {endShare, openShare} from './sharing.js';
 import {openSteps} from './steps.js';
 import {offerUndo, undoable} from './undo.js';
@@ -71,6 +72,9 @@ const actions = {
   leave: async ({dataset: {share}}) => after(await endShare(id, share, {
     question: t('share.leave_question', {name}), yes: t('share.leave')}),
   () => location.assign('/leases')),
+  following: async ({dataset: {series, number}}) => after(
+    await cancelFollowing(series, Number(number)),
+    () => location.assign(document.querySelector('#series a').href)),
   end: async () => after(await endNow(id, shownEtag, {
     question: t('lease.end_question', {name}), yes: t('lease.end'), always: true})),
   remove: async () => after(await remove(id, shownEtag, {
