@@ -64,9 +64,15 @@ def timing(text: str, start: datetime.datetime, seconds: int, time_zone: str,
         _refuse_endless(parts, limits)
         local_starts = list(itertools.islice(_local_starts(checked), limits.occurrences + 1))
         _refuse_count(local_starts, start, limits)
+        _refuse_unreached(parts, local_starts, limits)
     except recurrence_rule.BadRuleError as error:
         raise errors.BadField(field=_FIELD, reason=f'{error}.') from error
-    _refuse_overlap(spans(checked))
+    try:
+        _refuse_overlap(spans(checked))
+    except OverflowError as error:
+        raise errors.BadField(field='duration', reason=(
+            f'an occurrence of {seconds} seconds would end after the year {datetime.MAXYEAR}: '
+            'make it shorter.')) from error
     return dataclasses.replace(checked, start=local_starts[0])
 
 
@@ -138,8 +144,13 @@ def _local_end(parts: recurrence_rule.Parts, time_zone: str) -> datetime.datetim
         return None
     if not isinstance(until, datetime.datetime):
         return datetime.datetime.combine(until, _LAST_SECOND)
-    return until if until.tzinfo is None else until.astimezone(zone(time_zone)).replace(
-        tzinfo=None)
+    if until.tzinfo is None:
+        return until
+    try:
+        return local_of(until, time_zone)
+    except OverflowError as error:
+        raise recurrence_rule.BadRuleError(
+            f'UNTIL={parts["UNTIL"]} is outside the calendar of {time_zone}') from error
 
 
 def _normalised(parts: recurrence_rule.Parts) -> str:
@@ -182,6 +193,21 @@ def _refuse_count(local_starts: collections.abc.Sequence[datetime.datetime],
         raise recurrence_rule.BadRuleError(
             f'its last occurrence is on {local_starts[-1]:%Y-%m-%d}, but a series lasts at most '
             f'{limits.years} years: end it earlier')
+
+
+def _refuse_unreached(parts: recurrence_rule.Parts,
+                      local_starts: collections.abc.Sequence[datetime.datetime],
+                      limits: SeriesLimits) -> None:
+    """Refuse a rule whose COUNT is greater than the number of occurrences that were found.
+
+    :raises BadRuleError: the other occurrences are too late.
+    """
+    count = recurrence_rule.count_of(parts)
+    if count is not None and len(local_starts) < count:
+        raise recurrence_rule.BadRuleError(
+            f'only {len(local_starts)} of its {count} occurrences begin within the next decades, '
+            f'but a series lasts at most {limits.years} years: repeat more often, or end it '
+            'earlier')
 
 
 def _refuse_overlap(intervals: collections.abc.Iterable[interval.Interval]) -> None:

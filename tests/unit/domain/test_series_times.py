@@ -155,3 +155,14 @@ def test_an_unknown_zone_is_refused():
 def test_a_rule_at_the_end_of_the_calendar_is_refused_without_a_crash():
     with pytest.raises(errors.BadField):
         _timing('every month until 9998-12-31', datetime.datetime(9998, 1, 1), 40 * 86400, 'UTC')
+
+
+@pytest.mark.parametrize(('text', 'zone', 'seconds', 'words'), [
+    ('FREQ=DAILY;UNTIL=99991231T235959Z', 'Pacific/Kiritimati', 3600, 'outside the calendar'),
+    ('FREQ=DAILY;UNTIL=00010101T000000Z', 'America/New_York', 3600, 'outside the calendar'),
+    ('FREQ=DAILY;COUNT=1', 'UTC', 10 ** 12, 'would end after the year 9999'),
+    ('FREQ=YEARLY;INTERVAL=1000;COUNT=2', 'UTC', 3600, 'only 1 of its 2 occurrences')])
+def test_a_moment_beyond_the_calendar_is_refused_with_the_reason(text, zone, seconds, words):
+    with pytest.raises(errors.BadField, match=words):
+        series_times.timing(text, datetime.datetime(2030, 5, 1, 9), seconds, zone,
+                            series_times.SeriesLimits(2, 500))
