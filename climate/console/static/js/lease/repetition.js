@@ -48,6 +48,8 @@ export class Repetition {
   /** Return the request for POST /v1/series. */
   async _request(reservations) {
     const {acquire, while_free: step, start, name, repeat, mode} = this.form;
+    // A field that is still being understood would remove the refusal.
+    await this.period.step.value();
     for (const field of [acquire, step]) {
       if (field.value) throw new BadField(t('series.not_with'), field);
     }
