@@ -16,6 +16,8 @@ _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(reco
 #: The reasons to wait: for a turn in the wait queue, or for another try of a failed start.
 QUEUE = 'queue'
 HEALING = 'healing'
+#: The condition that a lease waits for its turn in the wait queue.
+IS_QUEUED = ACQUISITIONS.c.waits_for == QUEUE
 
 
 def add(connection, lease):

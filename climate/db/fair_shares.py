@@ -15,7 +15,6 @@ DAYS = tables.USAGE_DAYS
 LEASES = tables.LEASES
 SHARES = tables.PROJECT_SHARES
 
-_QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _PRESENT = sa.func.coalesce(SHARES.c.share, 0)
 
 
@@ -57,7 +56,7 @@ def replace(connection, shares, now):
         sa.select(ACQUISITIONS.c.lease_id.label('key'), _PRESENT.label('present'))
         .join_from(ACQUISITIONS, LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
         .outerjoin(SHARES, SHARES.c.project_id == LEASES.c.project_id)
-        .where(_QUEUED, ACQUISITIONS.c.share != _PRESENT)
+        .where(acquisitions.IS_QUEUED, ACQUISITIONS.c.share != _PRESENT)
         .order_by(ACQUISITIONS.c.lease_id)).all()
     if changed:
         connection.execute(
@@ -72,5 +71,5 @@ def place(connection, acquisition):
     by_share = sa.case((queue_order.has_smaller_share(acquisition), 1), else_=0)
     count, by_share_count = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(by_share))
-        .where(_QUEUED, queue_order.before(acquisition))).one()
+        .where(acquisitions.IS_QUEUED, queue_order.before(acquisition))).one()
     return count, int(by_share_count or 0)

@@ -34,8 +34,14 @@ def get(connection, series_id, locked=False):
     row = connection.execute(statement.with_for_update() if locked else statement).one_or_none()
     if row is None:
         raise errors.SeriesNotFound(series_id=series_id)
-    *values, secrets = row
-    return domain.Series(*values, secrets=secrets)
+    return _with_secrets(row)
+
+
+def with_ids(connection, series_ids):
+    """Return {id: Series without its occurrences} of the series with some ids."""
+    found = map(_with_secrets, connection.execute(
+        sa.select(*_STORED).where(SERIES.c.id.in_(sorted(series_ids)))))
+    return {series.id: series for series in found}
 
 
 def remember_resources(connection, series_id, names):
@@ -105,7 +111,7 @@ def delete(connection, series_id):
 
 
 def to_extend(connection, now):
-    """Return the active Series of which an occurrence has come into the horizon."""
+    """Return the active Series whose next occurrence has come into the horizon."""
     return _all(connection, SERIES.c.status == domain.ACTIVE, SERIES.c.extend_at <= now)
 
 
@@ -153,6 +159,11 @@ def purge(connection, before):
         ~sa.exists().where(LEASES.c.series_id == SERIES.c.id))).scalars())
     for batch in by_keys.batches(ids, 500):
         connection.execute(sa.delete(SERIES).where(SERIES.c.id.in_(batch)))
+
+
+def _with_secrets(row):
+    *values, secrets = row
+    return domain.Series(*values, secrets=secrets)
 
 
 def _all(connection, *conditions):

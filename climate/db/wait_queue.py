@@ -25,7 +25,7 @@ RESERVATIONS = tables.RESERVATIONS
 # Just after this manager claimed an event, another manager may wake leases that wait to retry their
 # start. So events that are due a little after the claim count as due, too.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
-_QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
+_QUEUED = acquisitions.IS_QUEUED
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
 _LOCK = sa.select(tables.WAIT_QUEUE.c.id).with_for_update()
 _WHO_WAITS = sa.select(

@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
                              'Default: your zone.')
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument('--all-or-nothing', action='store_const', const='all_or_nothing',
-                      dest='mode', help='Refuse a series of which one occurrence does not fit.')
+                      dest='mode', help='Refuse a series if one occurrence does not fit.')
     mode.add_argument('--what-fits', action='store_const', const='what_fits', dest='mode',
                       help='Book the occurrences that fit, and try the others again. This is the '
                            'default.')

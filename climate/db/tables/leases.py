@@ -40,7 +40,7 @@ LEASES = sa.Table(
     sa.Column('while_free_seconds', sa.Integer),
     # The end of the lease for which its project was notified that it can be extended; null: none.
     sa.Column('extension_open_for', base.UtcDateTime),
-    # The series of which the lease is an occurrence; null: none. The series may be purged.
+    # The series that the lease belongs to; null: none. The series may be purged.
     sa.Column('series_id', base.text(36)),
     # Whether the lease was ever shared, so that other leases need no query for their shares.
     sa.Column('shared', sa.Boolean, nullable=False, server_default=sa.false()),

@@ -109,7 +109,7 @@ class LeaseQuery:
         before this moment.
     :ivar ends_after: only leases that end later; with a resource, as for `starts_before`.
     :ivar resource: the name of a resource of the lease.
-    :ivar series_id: the series of which the leases are occurrences.
+    :ivar series_id: the series that the leases belong to.
     :ivar by_names: whether filters and order use the names of users and projects.
     :ivar idle: True: only idle leases.
     :ivar receiver: (project id, user id) to which leases of other projects are shared that are

@@ -42,7 +42,7 @@ _UNDO_SECONDS = 10
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """The series of which a new lease is an occurrence.
+    """The series that a new lease belongs to.
 
     :ivar trust_id: the trust of the series, which its leases share; None: the lease gets its own.
     :ivar names: {position of the reservation: {key of a need: names}} of the only resources that

@@ -178,9 +178,8 @@ class ChangeSeries:
                 'a change of a series must have the same resource types in the same order: '
                 f'{", ".join(item["resource_type"] for item in before.request)}; make another '
                 'series instead.'))
-        apart = [self._core.registry.secrets_apart(records.Reservation(
-            id='', lease_id='', resource_type=part.resource_type, request={
-                **item['request'], **part.request}))
+        apart = [create.secrets_apart(self._core, part.resource_type,
+                                      {**item['request'], **part.request})
                  for part, item in zip(changes.reservations, before.request, strict=True)]
         return {
             'request': tuple({**item, 'request': dict(each.request)}

@@ -113,9 +113,8 @@ class CreateSeries:
             request.time_zone, series_times.SeriesLimits(conf.max_years, conf.max_occurrences))
         lease_times.refuse_past(series_times.moment_at(planned.start, planned.time_zone), now,
                                 'start')
-        apart = [self._core.registry.secrets_apart(records.Reservation(
-            id='', lease_id='', resource_type=part.resource_type, request=dict(part.request),
-            created_at=now)) for part in request.reservations]
+        apart = [secrets_apart(self._core, part.resource_type, part.request)
+                 for part in request.reservations]
         return domain.Series(
             id=series_id, project_id=context.project_id, user_id=context.user_id,
             name=request.name, start=planned.start.isoformat(), seconds=planned.seconds,
@@ -190,6 +189,12 @@ def refuse_many(core, project_id):
         count = stored.count_open(connection, project_id)
     if count >= core.conf.series.per_project:
         raise errors.TooManySeries(most=core.conf.series.per_project)
+
+
+def secrets_apart(core, resource_type, request):
+    """Return a Reservation of a series with a request, and with the secret fields apart."""
+    return core.registry.secrets_apart(records.Reservation(
+        id='', lease_id='', resource_type=resource_type, request=dict(request)))
 
 
 def request_item(part, reservation):

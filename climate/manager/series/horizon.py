@@ -57,8 +57,7 @@ class Horizon:
         """
         with self._core.database.reader() as connection:
             due = series_occurrences.due(connection, now, _MOST, series_id)
-            known = {key: stored.get(connection, key)
-                     for key in sorted({occurrence.series_id for occurrence in due})}
+            known = stored.with_ids(connection, {occurrence.series_id for occurrence in due})
         callers, limit = _Callers(self._core, context), time_limit.TimeLimit(self._core)
         for occurrence in due:
             if context is not None and limit.is_over():
@@ -203,7 +202,8 @@ def extension(conf, series, known, now):
 
     :param known: the Occurrences of the series that have rows.
     """
-    until = now + datetime.timedelta(days=conf.series.horizon_days)
+    horizon = datetime.timedelta(days=conf.series.horizon_days)
+    until = now + horizon
     numbers = {occurrence.number for occurrence in known}
     after = min(now, series.booked_until or now)
     spans = series_times.spans(series.timing)
@@ -212,7 +212,6 @@ def extension(conf, series, known, now):
              for number, span in enumerate(spans, 1)
              if number not in numbers and after < span.start <= until]
     beyond = [span.start for span in spans if span.start > until]
-    horizon = datetime.timedelta(days=conf.series.horizon_days)
     return added, {'booked_until': until, 'extend_at': beyond[0] - horizon if beyond else None}
 
 
