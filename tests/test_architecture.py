@@ -43,6 +43,7 @@ ROOMS = (
     ('idle',),
     ('usage',),
     ('series',),
+    ('transfers',),
     ('leases',),
     ('shares',),
     ('acquisition',),
@@ -381,7 +382,7 @@ NOUNS = {
     'plans': 'APL', 'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR',
     'resources': 'APLDTRM', 'series': 'APLDTM', 'servers': 'APL', 'services': 'APL',
     'shares': 'APLDTM', 'statements': 'APLT', 'subscriptions': 'APLDTM', 'timeline': 'APM',
-    'usage': 'APLTM',
+    'transfers': 'APLDTM', 'usage': 'APLTM',
 }
 
 

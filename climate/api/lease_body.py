@@ -96,7 +96,7 @@ def changes_of(request, parts, lease):
         reservations=tuple(_changed(reservation(item, lenient), lease, plugins)
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient), whole_minutes=lenient, dry_run=_dry_run(request),
-        generation=None if lenient else _generation(request),
+        generation=None if lenient else generation(request),
         idle_exempt=None if lenient else data.get('idle_exempt'),
         while_free_seconds=None if lenient else _while_free(data))
 
@@ -253,12 +253,13 @@ def refuse_stale(request, lease):
 
     :raises StalePrecondition: the request names another version.
     """
-    generation = None if hooks.is_lenient(request) else _generation(request)
-    if generation not in (None, lease.generation):
+    known = None if hooks.is_lenient(request) else generation(request)
+    if known not in (None, lease.generation):
         raise errors.StalePrecondition(lease_id=lease.id)
 
 
-def _generation(request):
+def generation(request):
+    """Return the generation of a lease that If-Match names; None: it names none."""
     text = request.headers.get('If-Match')
     if text is None or text.strip() == '*':
         return None

@@ -21,10 +21,12 @@ from climate.api.controllers import services
 from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
 from climate.api.controllers import timeline
+from climate.api.controllers import transfers
 from climate.api.controllers import usage
 
-_MODULES = (offers, subscriptions, maintenances, reservations, servers, availability, plans,
-            timeline, usage, energy, limits, limit_books, price_books, statements, audit, services)
+_MODULES = (offers, transfers, subscriptions, maintenances, reservations, servers, availability,
+            plans, timeline, usage, energy, limits, limit_books, price_books, statements, audit,
+            services)
 
 
 def document(plugins):

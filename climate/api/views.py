@@ -117,7 +117,8 @@ class Views:
         if plugin:
             return getattr(plugin, form)(reservation)
         return {name: value for name, value in {
-            **reservation.request, **reservation.binding}.items() if name != records.STAGED}
+            **reservation.request, **reservation.binding}.items()
+            if name not in records.HIDDEN_IN_BINDING}
 
 
 def _never_came(event, lease, now):

@@ -25,6 +25,7 @@ from climate.client import services
 from climate.client import shares
 from climate.client import statements
 from climate.client import subscriptions
+from climate.client import transfers
 from climate.client import usage
 
 
@@ -74,6 +75,7 @@ class Client:
         self.subscriptions = subscriptions.Subscriptions(self.http)
         self.services = services.Services(self.http)
         self.shares = shares.Shares(self.http)
+        self.transfers = transfers.Transfers(self.http)
         self.price_books = price_books.PriceBooks(self.http)
         self.limit_books = limit_books.LimitBooks(self.http)
         self.statements = statements.Statements(self.http)

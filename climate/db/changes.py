@@ -21,7 +21,8 @@ _SHOWN = frozenset(table.name for table in (
     tables.LEASES, tables.RESERVATIONS, tables.EVENTS, tables.ACQUISITIONS, tables.OFFERS,
     tables.ALLOCATIONS, tables.RESOURCES, tables.RESOURCE_HEALTH, tables.RESOURCE_ABSENCES,
     tables.PROPERTIES, tables.PROPERTY_VALUES, tables.MAINTENANCES, tables.MAINTENANCE_RESOURCES,
-    tables.MAINTENANCE_WINDOWS, tables.POWER_STATES, tables.SHARES))
+    tables.MAINTENANCE_WINDOWS, tables.POWER_STATES, tables.SHARES,
+    tables.TRANSFERS))
 # Columns that no answer shows. Claims are prolonged all the time.
 _HIDDEN = frozenset((
     'claim_owner', 'claim_no', 'claimed_until', 'task_until', 'request_bytes', 'wakes', 'heard',

@@ -30,7 +30,7 @@ _LEASE = (
     .join_from(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id, isouter=True)
     .where(LEASES.c.id == sa.bindparam('of_lease')))
 _RESERVATIONS = (sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type,
-                           RESERVATIONS.c.started_at)
+                           RESERVATIONS.c.started_at, RESERVATIONS.c.billed_as)
                  .where(RESERVATIONS.c.lease_id == sa.bindparam('of_lease')))
 _STARTED = _RESERVATIONS.where(RESERVATIONS.c.started_at.is_not(None))
 
@@ -64,7 +64,8 @@ def read(connection, lease_id, names, known=(), planned=False):
     pools, properties = described(connection, {row.resource_id for row in rows}, names, known)
     idle = _idle(connection, rows)
     items = [lease_pricing.PricedItem(
-        row.reservation_id, owners[row.reservation_id].resource_type, pools[row.resource_id],
+        owners[row.reservation_id].billed_as or row.reservation_id,
+        owners[row.reservation_id].resource_type, pools[row.resource_id],
         lease_pricing.charged_from(row.start, owners[row.reservation_id].started_at),
         row.end, row.copies, item_properties(properties, row.resource_id),
         row.promised_until, idle[row.reservation_id, row.resource_id], row.resource_id,

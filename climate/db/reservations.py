@@ -82,6 +82,27 @@ def change(connection, reservation_ids, now, **values):
         statement.execute(connection, list(reservation_ids), {'updated_at': now, **values})
 
 
+def rename(connection, new_ids):
+    """Give reservations other ids, under which they are the record of their past.
+
+    Statements keep the ids under which the use was billed so far.
+
+    :param new_ids: {id: new id}.
+    """
+    connection.execute(
+        sa.update(RESERVATIONS).where(RESERVATIONS.c.id == sa.bindparam('old_id')).values(
+            id=sa.bindparam('new_id'),
+            billed_as=sa.func.coalesce(RESERVATIONS.c.billed_as, RESERVATIONS.c.id)),
+        _renamed(new_ids))
+    connection.execute(
+        sa.update(ALLOCATIONS).where(ALLOCATIONS.c.reservation_id == sa.bindparam('old_id'))
+        .values(reservation_id=sa.bindparam('new_id')), _renamed(new_ids))
+
+
+def _renamed(new_ids):
+    return [{'old_id': old_id, 'new_id': new_id} for old_id, new_id in new_ids.items()]
+
+
 def secrets_of(connection, reservation_ids):
     """Return {reservation id: Secrets}; they are empty for reservations that were started."""
     return {key: secrets for key, secrets in connection.execute(

@@ -41,6 +41,14 @@ _ADD = sa.update(SAMPLES).where(_HERE).values({
         sa.bindparam('more_used_until', type_=tables.UtcDateTime), SAMPLES.c.used_until)})
 
 
+def rename(connection, new_ids):
+    """Attribute the samples of reservations to other ones, {id: new id}."""
+    connection.execute(
+        sa.update(SAMPLES).where(SAMPLES.c.reservation_id == sa.bindparam('old_id'))
+        .values(reservation_id=sa.bindparam('new_id')),
+        [{'old_id': old_id, 'new_id': new_id} for old_id, new_id in new_ids.items()])
+
+
 def running(connection, now):
     """Return the resources of running reservations of active leases at `now`.
 

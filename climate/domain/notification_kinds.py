@@ -115,10 +115,16 @@ KINDS = {kind.name: kind for kind in (
         {'lease.maintenance': EventRule()}, usual=True),
     NotificationKind(
         SHARING, 'A lease was shared with another project or user, or a share was withdrawn, has '
-        'ended or was left. Both projects are notified.', 'Lease {name} is shared',
+        'ended or was left; or a lease was offered to another project, and the offer was accepted, '
+        'declined or withdrawn. Both projects are notified.', 'Lease {name} is shared',
         {'lease.shared': EventRule(),
          'lease.share_withdrawn': EventRule('A share of lease {name} has ended'),
-         'lease.share_left': EventRule('Others have left lease {name}')}, usual=True),
+         'lease.share_left': EventRule('Others have left lease {name}'),
+         'lease.transfer_offered': EventRule('Lease {name} is offered to another project'),
+         'lease.transferred': EventRule('Lease {name} belongs to another project'),
+         'lease.transfer_declined': EventRule('The offer of lease {name} was declined'),
+         'lease.transfer_withdrawn': EventRule('The offer of lease {name} was withdrawn')},
+        usual=True),
     NotificationKind(
         SERIES, 'An occurrence of a series could not be booked, or not be changed.',
         'An occurrence of the series {name} is not booked',

@@ -19,7 +19,7 @@
         EnforcementRefused                 the service that allows leases refuses this one
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
-        ShareNotFound
+        ShareNotFound TransferNotFound
         PriceBookNotFound StatementNotFound LimitBookNotFound
         SubscriptionNotFound CalendarNotFound
         SeriesNotFound OccurrenceNotFound
@@ -45,6 +45,9 @@
         TooManySwaps                       too many swaps of resources that seem to work
         AlreadyShared                      the project or user has a share of the lease already
         ShareRefused TooManyShares
+        AlreadyOffered                     the lease has an open offer to another project
+        TransferRefused                    the lease cannot be transferred
+        TransferClosed                     the offer of a lease was decided, or has expired
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413

@@ -72,6 +72,29 @@ class TooManyShares(base.Conflict):
                 'with a project instead of its users.')
 
 
+class TransferNotFound(base.NotFound):
+    code = 'transfer_not_found'
+    template = ('Transfer {transfer_id} was not found: it does not exist, it is for another '
+                'project, or the key is wrong. Ask the owner of the lease for the id and the key.')
+
+
+class AlreadyOffered(base.Conflict):
+    code = 'already_offered'
+    template = ('Lease {lease_id} is offered to {receiver} already: withdraw transfer '
+                '{transfer_id} first.')
+
+
+class TransferRefused(base.Conflict):
+    code = 'transfer_refused'
+    template = 'Lease {lease_id} cannot be transferred: {reason}.'
+
+
+class TransferClosed(base.Conflict):
+    code = 'transfer_closed'
+    template = ('Transfer {transfer_id} is {status}, so it cannot be {action} any more. Ask the '
+                'owner of the lease for another offer.')
+
+
 class OfferNotFound(base.NotFound):
     code = 'offer_not_found'
     template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '

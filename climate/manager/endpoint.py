@@ -52,6 +52,8 @@ from climate.manager.series import change as series_change
 from climate.manager.series import create as series_create
 from climate.manager.series import read as series_read
 from climate.manager.shares import sharing
+from climate.manager.transfers import accepting
+from climate.manager.transfers import offering
 from climate.manager.usage import reports
 from climate.rpc import client
 from climate.rpc import transport
@@ -123,6 +125,8 @@ class Endpoint:
         self._delete = delete.Delete(core)
         self._swap = swap.Swap(core)
         self._sharing = sharing.Sharing(core)
+        self._offering = offering.Offering(core)
+        self._accepting = accepting.Accepting(core)
         self._latest_ends = latest_ends.LatestEnds(core)
         self._create_series = series_create.CreateSeries(core)
         self._change_series = series_change.ChangeSeries(core)
@@ -190,6 +194,30 @@ class Endpoint:
     def withdraw_share(self, context, lease_id, share_id, left=False):
         self._owners.remember(context)
         return self._sharing.withdraw(context, lease_id, share_id, left)
+
+    def offer_transfer(self, context, lease_id, request):
+        self._owners.remember(context)
+        return self._offering.offer(context, lease_id, request)
+
+    def list_lease_transfers(self, context, lease_id):
+        return self._offering.of_lease(lease_id)
+
+    def withdraw_transfer(self, context, lease_id, transfer_id):
+        return self._offering.withdraw(context, lease_id, transfer_id)
+
+    def list_transfers(self, context):
+        return self._offering.offered_to(context)
+
+    def preview_transfer(self, context, transfer_id, key=None):
+        return self._accepting.preview(context, transfer_id, key)
+
+    def accept_transfer(self, context, transfer_id, key=None, generation=None, dry_run=False):
+        self._owners.remember(context)
+        return owner_names.by_caller(context, self._accepting.accept(
+            context, transfer_id, key, generation, dry_run))
+
+    def decline_transfer(self, context, transfer_id, key=None):
+        return self._offering.decline(context, transfer_id, key)
 
     def latest_end(self, context, lease_id):
         return self._latest_ends.find(context, lease_id)

@@ -23,6 +23,7 @@ from climate.plugins import measured
 from climate.plugins import pool_view
 from climate.plugins import shareable
 from climate.plugins import targets
+from climate.plugins import transferable
 
 Attempt = clouds.Attempt
 #: Why a resource that the cloud does not know is unfit.
@@ -279,7 +280,8 @@ class Occasion:
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
-                     measured.Measured, losing.LosesObjects, shareable.Shareable, abc.ABC):
+                     measured.Measured, losing.LosesObjects, shareable.Shareable,
+                     transferable.Transferable, abc.ABC):
     """The plugin of one resource type: it checks requests, and starts and ends reservations.
 
     One instance serves all threads of a manager. A plugin never opens the database.

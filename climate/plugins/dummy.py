@@ -7,6 +7,7 @@ class DummyPlugin(base.ResourcePlugin):
     resource_type = 'virtual:dummy'
     schema = {'type': 'object', 'properties': {}, 'additionalProperties': False}
     example = {}
+    transferable = True
 
     def needs(self, request):
         return []

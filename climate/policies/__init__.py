@@ -20,9 +20,10 @@ from climate.policies import shares
 from climate.policies import statements
 from climate.policies import subscriptions
 from climate.policies import timeline
+from climate.policies import transfers
 from climate.policies import usage
 
-_MODULES = (base, leases, shares, series, hosts, reservations, servers, services, offers,
+_MODULES = (base, leases, shares, transfers, series, hosts, reservations, servers, services, offers,
             availability, maintenances, usage, limits, limit_books, plans, price_books, statements,
             subscriptions, energy, timeline, audit)
 

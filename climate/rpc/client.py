@@ -25,6 +25,7 @@ from climate.domain import records
 from climate.domain import shares
 from climate.domain import subscriptions
 from climate.domain import timeline
+from climate.domain import transfers
 from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
@@ -136,6 +137,35 @@ class ManagerClient:
 
         :param left: whether the receiver leaves the lease.
         """
+
+    def offer_transfer(self, context: Context, lease_id: str,
+                       request: transfers.TransferRequest) -> transfers.NewTransfer:
+        """Offer a lease to another project; return the NewTransfer, with its key if it has one."""
+
+    def list_lease_transfers(self, context: Context, lease_id: str) -> list[transfers.Transfer]:
+        """Return the Transfers of a lease, the oldest first."""
+
+    def withdraw_transfer(self, context: Context, lease_id: str,
+                          transfer_id: str) -> transfers.Transfer:
+        """Withdraw an offer of a lease; return the Transfer."""
+
+    def list_transfers(self, context: Context) -> list[transfers.Transfer]:
+        """Return the open Transfers to the project of the caller, the oldest first."""
+
+    def preview_transfer(self, context: Context, transfer_id: str,
+                         key: str | None = None) -> transfers.TransferPreview:
+        """Return a Transfer to the caller, with the lease that the caller would get."""
+
+    def accept_transfer(self, context: Context, transfer_id: str, key: str | None = None,
+                        generation: int | None = None, dry_run: bool = False) -> records.Lease:
+        """Accept an offer; return the new Lease of the caller.
+
+        :param generation: the generation of the offered lease that the caller has seen.
+        """
+
+    def decline_transfer(self, context: Context, transfer_id: str,
+                         key: str | None = None) -> transfers.Transfer:
+        """Decline an offer as its receiver; return the Transfer."""
 
     def latest_end(self, context: Context, lease_id: str) -> latest_end.LatestEnd:
         """Return the latest end to which a lease can be extended, and the obstacles after it."""

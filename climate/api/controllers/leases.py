@@ -25,12 +25,15 @@ from climate.api.controllers import base
 from climate.api.controllers import lease_facts
 from climate.api.controllers import lease_request
 from climate.api.controllers import shares as lease_shares
+from climate.api.controllers import transfers as lease_transfers
 from climate.domain import acquire
 from climate.domain import shares
+from climate.domain import transfers
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
 
 _LONGEST_ID = 36
+_ONLY_FOR_OWNERS = frozenset((*shares.CHANGES, *transfers.CHANGES))
 
 
 def paths(plugins):
@@ -68,6 +71,7 @@ def paths(plugins):
             'parameters': [operations.ID],
             'get': operation('Show the history of a lease', query=operations.paging())},
         **lease_request.PATHS, **lease_facts.PATHS, **lease_shares.PATHS,
+        **lease_transfers.OF_LEASE_PATHS,
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -87,6 +91,7 @@ class LeasesController(base.Controller):
         self.request = lease_request.RequestController(parts, self.visible)
         self.swap = SwapController(parts, self.visible, self._answer)
         self.shares = lease_shares.SharesController(parts, self.visible)
+        self.transfers = lease_transfers.LeaseTransfersController(parts, self.visible)
         self.resources = lease_facts.LeasedResourcesController(parts, self.visible)
         self.latest_end = lease_facts.LatestEndController(parts, self.visible)
 
@@ -228,14 +233,15 @@ class HistoryController(base.SubController):
         caller, policy = hooks.caller(req), self._parts.policy
         visible = views.Permissions(moves=policy.allows(caller, rules.GET_MOVES),
                                     texts=owner_or_operator_text.is_operator(policy, caller))
-        # With whom else the lease is shared is not visible to receivers of shares.
+        # With whom else the lease is shared, or to whom it is offered, is not visible to receivers
+        # of shares.
         sees_shares = not lease_permissions.LeasePermissions(
             self._parts, caller).on(lease).is_receiver
         return self._page(
             req, 'history', lambda marker, limit: self._parts.manager.lease_history(
                 caller, lease.id, marker, limit, self._parts.conf.api.max_page_bytes),
             lambda lines: views.history([line for line in lines if sees_shares
-                                         or line.what not in shares.CHANGES], visible),
+                                         or line.what not in _ONLY_FOR_OWNERS], visible),
             base.entry_id)
 
 

@@ -27,6 +27,7 @@ from climate.api.controllers import services
 from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
 from climate.api.controllers import timeline
+from climate.api.controllers import transfers
 from climate.api.controllers import usage
 from climate.plugins import registry
 
@@ -61,6 +62,7 @@ class V1Controller:
         self.maintenances = maintenances.MaintenancesController(parts)
         self.series = series.SeriesController(parts)
         self.offers = offers.OffersController(parts)
+        self.transfers = transfers.TransfersController(parts)
         self.subscriptions = subscriptions.SubscriptionsController(parts)
         self.calendars = subscriptions.CalendarsController(parts)
         self.audit = audit.AuditController(parts)

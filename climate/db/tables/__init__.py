@@ -12,4 +12,5 @@ from climate.db.tables.series import *  # noqa: F403
 from climate.db.tables.shares import *  # noqa: F403
 from climate.db.tables.statements import *  # noqa: F403
 from climate.db.tables.subscriptions import *  # noqa: F403
+from climate.db.tables.transfers import *  # noqa: F403
 from climate.db.tables.usage import *  # noqa: F403

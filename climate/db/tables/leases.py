@@ -90,6 +90,8 @@ RESERVATIONS = sa.Table(
     # When the reservation was active for the first time; null: never, or it was reclaimed.
     # Reservations with null are not billed.
     sa.Column('started_at', base.UtcDateTime),
+    # The id that the reservation had before a transfer, under which its use was billed; null: `id`.
+    sa.Column('billed_as', base.text(36)),
     # The secret fields of the request; null once the reservation was started or is over.
     sa.Column('secrets', base.Hidden),
     sa.Index(None, 'lease_id', 'position'),

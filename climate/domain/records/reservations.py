@@ -26,6 +26,11 @@ class Secrets(dict[str, Any]):
 #: The key in a binding for the objects that a plugin created before the start of the lease.
 #: Responses leave this key out.
 STAGED = 'staged'
+#: The key in a binding for the ids of the leases that had the reservation before transfers. Servers
+#: may have been booted with these ids. Responses leave this key out.
+FORMER_LEASES = 'former_leases'
+#: The keys in a binding that responses leave out.
+HIDDEN_IN_BINDING = (STAGED, FORMER_LEASES)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -101,12 +101,15 @@ class Booking:
             planned = self.plan(wishes, span, now, avoid)
         return self.book(wishes, span, now, write, planned=planned, avoid=avoid)
 
-    def book_exactly(self, wishes, span, now, chosen, write):
+    def book_exactly(self, wishes, span, now, chosen, write, replacing=()):
         """Book as `book`, but only the Allocations `chosen`, in one attempt.
 
+        :param replacing: ids of other reservations whose resources `write` releases.
         :raises LostRace: a resource is no longer available, or another transaction conflicts.
         """
-        return self._book(wishes, chosen, self.terms(wishes, span, now), write)
+        terms = self.terms(wishes, span, now)
+        return self._book(wishes, chosen, dataclasses.replace(
+            terms, replaced=terms.replaced.union(replacing)), write)
 
     def _book(self, wishes, chosen, terms, write, also=()):
         with self._core.database.writer() as connection:

@@ -104,6 +104,22 @@ class Create:
                 raise
             return existing
 
+    def take_over(self, context, lease_id, taking):
+        """Create the lease of the receiver of a transfer; with `dry_run` only return a draft.
+
+        :param taking: a ``transfers.taking.TransferTaking``.
+        :raises ClimateError: as `create`, and as the TransferTaking.
+        """
+        now = self._core.clock()
+        self._trusts.refuse_acting_for_lease(context)
+        request = taking.request()
+        drafted = taking.adapted(self._drafts.draft(context, lease_id, request, now))
+        request_limit.refuse_more(self._core, drafted.lease.project_id,
+                                  drafted.lease.request_bytes, now)
+        if request.dry_run:
+            return self._preview(context, taking, drafted)
+        return self._make(context, request, taking, drafted)
+
     def _create(self, context, lease_id, request, now, origin):
         source = self._first_attempt
         if request.offer_id is not None:
@@ -117,15 +133,19 @@ class Create:
             # The requests of an offer were counted when the offer was made.
             request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
-            lease, planned = self._plan(context, source.preview, drafted)
-            self._questions.preview(context, lease, planned)
-            return dataclasses.replace(
-                _with_resources(lease, planned or ()),
-                price=self._prices.of_new(lease, planned, now) if planned else None)
+            return self._preview(context, source, drafted)
         refusable = refused_demand.RefusableRequest(lease, tuple(drafted.wishes), drafted.span, (
             'create', request.reservations, request.start, request.end, request.duration_seconds))
         with self._refused.recorded(refusable, now):
             return self._make(context, request, source, drafted)
+
+    def _preview(self, context, source, drafted):
+        """Return the drafted lease with its resources and its price; write nothing."""
+        lease, planned = self._plan(context, source.preview, drafted)
+        self._questions.preview(context, lease, planned)
+        return dataclasses.replace(
+            _with_resources(lease, planned or ()),
+            price=self._prices.of_new(lease, planned, drafted.now) if planned else None)
 
     def _plan(self, context, plan, drafted):
         """Return (the Lease, its Allocations or None).

@@ -3,14 +3,10 @@
 from oslo_log import log
 
 from climate import errors
-from climate.db import acquisitions
-from climate.db import allocations
-from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.domain import due_events
 from climate.domain import event_kinds
-from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import refusals
 from climate.manager import core
@@ -70,30 +66,19 @@ class Delete:
             now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
-            ids = [reservation.id for reservation in lease.reservations]
             at_once = due_events.has_no_objects(lease)
             wakeups.lock(connection, lease)
             if at_once:
                 wakeups.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(event_kinds.DELETE) is None:
-                events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.state == lifecycle.ACQUIRING:
                     self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
-                if lease.acquisition is not None or due_events.has_retry(lease):
-                    acquisitions.leave(connection, lease_id, now)
                 if lease.is_of(context):
                     late_cancels.write_deletion(connection, lease, now)
-                allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
+                lease_end.release(connection, lease, now, by_owner=lease.is_of(context))
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
                                      'delete')
-            if at_once:
-                lease_end.mark_deleted(connection, lease, now)
-            else:
-                events.change(connection, lease_id,
-                              lease_events.ordered(lease, event_kinds.DELETE, now), now)
-                # The task only shows users that the lease is being deleted.
-                task = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
-                leases.change(connection, lease, now, **task)
+            lease_end.delete(connection, lease, now)
         self._core.notify()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
         return at_once

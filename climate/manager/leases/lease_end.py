@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mark a lease as deleted, end it early, order the deletion of its trust, all in the database."""
+from climate.db import acquisitions
+from climate.db import allocations
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import due_events
+from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import texts
@@ -12,6 +16,28 @@ from climate.manager.clearing import lent_hosts
 from climate.manager.notifications import outbox
 
 _NONE_LEFT = texts.same('None of its reservations is left.')
+
+
+def release(connection, lease, now, *, by_owner=False):
+    """Release the allocations of a locked lease, and close its events and its acquisition.
+
+    :param by_owner: whether the owner returns the resources, see ``allocations.cut``.
+    """
+    events.close(connection, lease.id, now, event_kinds.CLOSED_BY_DELETION)
+    if lease.acquisition is not None or due_events.has_retry(lease):
+        acquisitions.leave(connection, lease.id, now)
+    allocations.cut(connection, [each.id for each in lease.reservations], now, by_owner=by_owner)
+
+
+def delete(connection, lease, now):
+    """Mark a released lease as deleted, or order its deletion if it has objects in the cloud."""
+    if due_events.has_no_objects(lease):
+        mark_deleted(connection, lease, now)
+        return
+    events.change(connection, lease.id, lease_events.ordered(lease, event_kinds.DELETE, now), now)
+    # The task only shows users that the lease is being deleted.
+    task = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
+    leases.change(connection, lease, now, **task)
 
 
 def mark_deleted(connection, lease, now, claimed_for=None):

@@ -43,7 +43,7 @@ class Sharing:
             lease = leases.get(connection, lease_id)
         now = self._core.clock()
         self._refuse(lease, request, now)
-        identity = receivers.find(self._core, request)
+        identity = receivers.find(self._core, request.receiver_kind, request.receiver)
         named = dataclasses.replace(request, receiver=identity.id)
         shares.refuse_wrong(named, lease, now)
         share = self._new(context, lease, named, identity, now)

@@ -9,6 +9,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
+from climate.domain import records
 from climate.domain import shares
 from climate.plugins.compute import shared_hosts
 
@@ -23,12 +24,22 @@ MARK = 'climate:reservation'
 SHARED = 'climate:share'
 #: The prefix of the metadata key of a project with which the hosts were shared before.
 FORMER = 'climate:former:'
+#: The prefix of the metadata key of a lease that had the reservation before a transfer.
+FORMER_LEASE = 'climate:former_lease:'
 
 
 def marks(conf, lease, reservation):
     """Return the metadata of the Aggregate of a reservation of hosts."""
     return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id,
+            **{FORMER_LEASE + lease_id: SHARED
+               for lease_id in reservation.binding.get(records.FORMER_LEASES, ())},
             **guest_marks(lease)}
+
+
+def former_leases(aggregate):
+    """Return the ids of the leases that had the reservation of an Aggregate before transfers."""
+    return {key.removeprefix(FORMER_LEASE) for key in aggregate.metadata
+            if key.startswith(FORMER_LEASE)}
 
 
 def guest_marks(lease):
@@ -170,7 +181,7 @@ def close(conf, nova, aggregate):
     """Remove the owner and the guests from an aggregate, so that it admits no new servers."""
     changes = {conf.nova.aggregate_owner_key: None}
     for key, text in aggregate.metadata.items():
-        if text == SHARED and not key.startswith(FORMER):
+        if text == SHARED and not key.startswith((FORMER, FORMER_LEASE)):
             changes |= _former(key)
     nova.set_aggregate_metadata(aggregate, changes)
 

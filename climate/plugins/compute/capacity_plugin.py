@@ -24,6 +24,7 @@ class CapacityPlugin(base.ResourcePlugin):
     reclaims = True
     ends_servers = True
     has_guests = True
+    transferable = True
 
     @abc.abstractmethod
     def sizes_and_specs(self, reservation):

@@ -29,6 +29,9 @@ def on_leased(servers, project_id, aggregate, names):
         reservation count as admitted.
     :param names: the ids of the reservation and of its lease, which hints can contain.
     """
+    if aggregate is not None:
+        names = {*names, *aggregates.former_leases(aggregate)}
+
     def is_admitted(server):
         is_own = server.project_id == project_id
         if server.hints is None:

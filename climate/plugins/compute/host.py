@@ -39,6 +39,8 @@ class HostPlugin(base.ResourcePlugin):
     measures_use = True
     reclaims = True
     has_guests = True
+    transferable = True
+    transfers_running = True
     schema = {
         'type': 'object',
         'properties': {
@@ -179,6 +181,12 @@ class HostPlugin(base.ResourcePlugin):
 
     def reopen(self, cloud, lease, reservation, resources):
         self.complete(cloud, lease, reservation, resources)
+
+    @classmethod
+    def split(cls, request, given, kept):
+        stays = {**request, 'min': min(request['min'], kept),
+                 'max': max(kept, request['max'] - given)}
+        return {**request, 'min': given, 'max': given}, stays
 
     def least(self, request):
         return request['min']

@@ -32,6 +32,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
     pools = (address_pool.AddressPool,)
     services = ('neutron',)
     measures_use = True
+    transferable = True
     schema = {
         'type': 'object',
         'properties': floatingip_request.PROPERTIES,

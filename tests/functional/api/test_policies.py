@@ -30,6 +30,7 @@ BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
 SWAP = '/leases/{id}/swap'
 SHARES = '/leases/{id}/shares'
+TRANSFERS = '/leases/{id}/transfers'
 LEASED = '/leases/{id}/resources'
 LATEST_END = '/leases/{id}/latest_end'
 SERVER_HOSTS = '/servers/{id}/hosts'
@@ -69,6 +70,23 @@ TABLE = (
     # The lease has no such share.
     ('DELETE', f'{SHARES}/{{share_id}}', None,
      {'1.0': (401, 404, 404, 404, 404, 404), '1.1': (401, 403, 404, 404, 404, 404)}),
+    # test_transfers_access.py has the receivers of transfers.
+    ('GET', TRANSFERS, None, {'1.0': NOT_AT_1_0, '1.1': (401, 200, 404, 200, 200, 404)}),
+    # It starts now.
+    ('POST', TRANSFERS, {'project_id': 'guests'},
+     {'1.0': NOT_AT_1_0, '1.1': (401, 403, 404, 409, 409, 404)}),
+    # The lease has no such transfer.
+    ('DELETE', f'{TRANSFERS}/{{transfer_id}}', None,
+     {'1.0': NOT_AT_1_0, '1.1': (401, 403, 404, 404, 404, 404)}),
+    ('GET', '/transfers', None, {'1.0': (401, 404, 404, 404, 404, 403),
+                                 '1.1': (401, 200, 200, 200, 200, 403)}),
+    # One that is not there: a caller sees only offers to its own project.
+    ('GET', '/transfers/{id}', None, {'1.0': (401, 404, 404, 404, 404, 403),
+                                      '1.1': (401, 404, 404, 404, 404, 403)}),
+    ('POST', '/transfers/{id}/accept', {}, {'1.0': (401, 403, 404, 404, 404, 403),
+                                            '1.1': (401, 403, 404, 404, 404, 403)}),
+    ('POST', '/transfers/{id}/decline', {}, {'1.0': (401, 403, 404, 404, 404, 403),
+                                             '1.1': (401, 403, 404, 404, 404, 403)}),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
     # A reservation that leases no single thing; a server that nobody leases.
@@ -299,7 +317,7 @@ def test_the_table_has_every_route_that_is_served(conf):
     tree = root.RootController(parts)
     paths.add(tree.v1, parts)
     served = set(routes(tree.v1))
-    assert served == {(method, path.replace('{share_id}', '{id}'))
+    assert served == {(method, path.replace('{share_id}', '{id}').replace('{transfer_id}', '{id}'))
                       for method, path, _, _ in TABLE}
 
 
@@ -319,8 +337,9 @@ def routes(controller, path=''):
             if listed is None:
                 yield from routes(below, f'{path}/{name}')
                 continue
-            of_parent = {'resource_id', 'lease_id', 'reservation_id', 'server_id',
-                         'subscription_id'} & set(inspect.signature(listed).parameters)
+            of_parent = {
+                'resource_id', 'lease_id', 'reservation_id', 'server_id', 'subscription_id',
+                'transfer_id'} & set(inspect.signature(listed).parameters)
             yield from routes(below, f'{path}/{{id}}/{name}' if of_parent else f'{path}/{name}')
 
 

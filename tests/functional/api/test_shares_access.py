@@ -27,6 +27,10 @@ ROUTES = {
     ('post', '/leases/{id}/shares'): (OWNER, {'project_id': 'third', 'role': 'viewer'}),
     # A receiver leaves its own share.
     ('delete', '/leases/{id}/shares/{share_id}'): (VIEWER, None),
+    # test_transfers_access.py has the receivers of transfers.
+    ('get', '/leases/{id}/transfers'): (OWNER, None),
+    ('post', '/leases/{id}/transfers'): (OWNER, {'project_id': 'third'}),
+    ('delete', '/leases/{id}/transfers/{transfer_id}'): (OWNER, None),
     ('put', '/reservations/{id}'): (MANAGER, {'resource_id': 'x'}),
 }
 # Only services and administrators, and clients of another dialect, use these.
@@ -84,6 +88,8 @@ def kind_of(answer):
     if answer.status_int == 403:
         return 'refused'
     if answer.status_int == 404:
+        if answer.json['error_name'] == 'transfer_not_found':
+            return 'done'
         return 'no such share' if answer.json['error_name'] == 'share_not_found' else 'hidden'
     # The state of the lease does not allow a swap, and the reservation waits for no server.
     assert answer.status_int in (200, 201, 202, 204, 409), (answer.status_int, answer.text)
@@ -96,7 +102,7 @@ def test_a_route_of_a_lease_needs_the_access_of_the_table(api, shared, route):
     outcomes = {}
     for name, (token, share, access) in CALLERS.items():
         lease_id, reservation_id, share_id = shared(share)
-        place = path.replace('{share_id}', share_id).replace(
+        place = path.replace('{share_id}', share_id).replace('{transfer_id}', 'none').replace(
             '{id}', reservation_id if path.startswith('/reservations') else lease_id)
         answer = api.call(method.upper(), f'/v1{place}', ROUTES[route][1], token=token,
                           version='1.1')
