@@ -7,6 +7,7 @@ import dataclasses
 
 from climate import errors
 from climate.domain import interval
+from climate.domain import resource_rations
 from climate.domain import selection
 
 Picks = tuple[selection.Pick, ...]
@@ -90,7 +91,7 @@ def _pick(demands: Sequence[ReservationDemand], index: int, chosen: Mapping[int,
         dataclasses.replace(candidate, bookings=(*candidate.bookings, *taken[candidate.id]))
         if candidate.id in taken else candidate for candidate in wanted.candidates]
     try:
-        picks = selection.choose(wanted.demand, candidates, span)
+        picks = selection.choose(_with_rest(demands, index, chosen), candidates, span)
     except errors.NotEnough as error:
         raise errors.NotEnough(error.message, **error.kwargs, place=index) from error
     kept = _copies(wanted.demand.keep)
@@ -99,6 +100,19 @@ def _pick(demands: Sequence[ReservationDemand], index: int, chosen: Mapping[int,
         raise errors.NotEnough(what='resources', wanted=kept.total(),
                                free=kept.total() - lost.total(), place=index, in_use=sorted(lost))
     return picks
+
+
+def _with_rest(demands: Sequence[ReservationDemand], index: int,
+               chosen: Mapping[int, Picks]) -> selection.Demand:
+    """Return the Demand at `index` with what the other picks leave of its rations."""
+    demand = demands[index].demand
+    if not demand.rations:
+        return demand
+    used = resource_rations.used((demands[other].demand.rations, _copies(picks))
+                                 for other, picks in chosen.items())
+    return dataclasses.replace(demand, rations=tuple(
+        dataclasses.replace(ration, most=ration.most - used[ration.name])
+        for ration in demand.rations))
 
 
 def _least(wanted: ReservationDemand) -> int:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from climate import errors
 from climate.domain import booked_capacity
 from climate.domain import interval
+from climate.domain import resource_rations
 
 
 class Whole(enum.Enum):
@@ -48,6 +49,7 @@ class Demand:
     :ivar amount: {class name: units} of one copy, or WHOLE.
     :ivar keep: the present picks of the reservation, the most important first. They are chosen
         again, before any others, as far as they still fit.
+    :ivar rations: the Rations of which the other copies take.
     :raises ValueError: the counts contradict each other.
     """
 
@@ -56,6 +58,7 @@ class Demand:
     at_most: int
     spread: Spread = Spread.ANY
     keep: tuple[Pick, ...] = ()
+    rations: tuple[resource_rations.Ration, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.at_least <= self.at_most:
@@ -93,7 +96,8 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
     the candidates. Copies of an amount are packed: used resources come before empty ones, resources
     with few free slots before others, and then the order of the candidates decides. Copies that
     must be together go to a kept resource if at_least copies fit on it, or else to the resource
-    with the most free slots.
+    with the most free slots. If there are rations, resources that take nothing of them come first,
+    then those that take little.
 
     :param candidates: Candidates without duplicate ids.
     :param what: the name of the resources in an error, in the plural.
@@ -102,7 +106,7 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
     """
     all_slots = _all_slots(demand, candidates, interval)
     if demand.spread is Spread.TOGETHER:
-        taken = _together(demand, all_slots, what)
+        taken = _together(demand, _allowed(demand, all_slots), what)
     else:
         taken = _spread_out(demand, all_slots, what)
     return tuple(Pick(resource_id, taken[resource_id]) for resource_id in sorted(taken))
@@ -140,6 +144,14 @@ def _slots(amount: Amount, candidate: Candidate, interval: interval.Interval,
     return _Slots(candidate.id, free, bool(bookings), position)
 
 
+def _allowed(demand: Demand, all_slots: list[_Slots]) -> list[_Slots]:
+    """Return the free slots of each resource that the rations allow if no other one is chosen."""
+    allowance, kept = resource_rations.Allowance(demand.rations), _kept(demand)
+    allowed = [slots if slots.resource_id in kept else slots._replace(
+        free=allowance.copies(slots.resource_id, slots.free)) for slots in all_slots]
+    return [slots for slots in allowed if slots.free > 0]
+
+
 def _together(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int, int]:
     most = max((slots.free for slots in all_slots), default=0)
     if most < demand.at_least:
@@ -160,19 +172,32 @@ def _spread_out(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int,
     free = sum(limits.values())
     if free < demand.at_least:
         raise errors.NotEnough(what=what, wanted=demand.at_least, free=free)
-    kept = _kept(demand)
-    limits_in_order = [(resource_id, min(copies, limits.get(resource_id, 0)))
-                       for resource_id, copies in kept.items()]
-    limits_in_order += [(slots.resource_id, limits[slots.resource_id])
-                        for slots in _preferred(demand, all_slots, kept)]
+    kept, allowance = _kept(demand), resource_rations.Allowance(demand.rations)
     missing = demand.at_most
     taken: dict[int, int] = {}
-    for resource_id, limit in limits_in_order:
-        copies = min(limit - taken.get(resource_id, 0), missing)
+    for resource_id, copies in kept.items():
+        copies = min(copies, limits.get(resource_id, 0), missing)
+        if copies > 0:
+            taken[resource_id] = copies
+            missing -= copies
+            allowance.take(resource_id, copies)
+    for resource_id in _in_order(demand, all_slots, allowance):
+        copies = allowance.copies(
+            resource_id, min(limits[resource_id] - taken.get(resource_id, 0), missing))
         if copies > 0:
             taken[resource_id] = taken.get(resource_id, 0) + copies
             missing -= copies
+            allowance.take(resource_id, copies)
+    if demand.at_most - missing < demand.at_least:
+        raise errors.NotEnough(what=what, wanted=demand.at_least, free=demand.at_most - missing)
     return taken
+
+
+def _in_order(demand: Demand, all_slots: list[_Slots],
+              allowance: resource_rations.Allowance) -> list[int]:
+    """Return the ids of the resources in the order of preference."""
+    ids = [slots.resource_id for slots in _preferred(demand, all_slots, _kept(demand))]
+    return sorted(ids, key=allowance.cost) if demand.rations else ids
 
 
 def _preferred(demand: Demand, all_slots: list[_Slots], kept: Mapping[int, int]) -> list[_Slots]:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of leases, reservations, targets and offers."""
+from typing import Any
+
 from climate.errors import base
 
 
@@ -154,10 +156,13 @@ class LimitExceeded(base.LimitReached):
     limit allows instead: {"start", "end", "resources"}, with those that are known). Durations are
     in seconds. ``limits`` has the same details of each limit that the request exceeds. ``never`` is
     True if the request alone exceeds a limit, so that waiting does not help.
+
+    :ivar refused: the ``limits.fitting.Refused`` that the manager checked; None outside it.
     """
 
     status = 403
     code = 'limit_exceeded'
+    refused: Any = None
 
 
 class ExtensionRefused(base.Conflict):

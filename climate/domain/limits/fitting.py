@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The request that a limit would allow instead of one that breaks it."""
+import bisect
 import dataclasses
 import datetime
 import math
@@ -31,6 +32,42 @@ class Fit:
     earliest_start: Moment | None = None
     latest_start: Moment | None = None
     units: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """A Request that limits refuse, and the resources that it adds.
+
+    :ivar added: the last of the HeldResources in ``request.after``.
+    """
+
+    request: holdings.Request
+    added: tuple[holdings.HeldResource, ...]
+
+    @property
+    def alone(self) -> holdings.Request:
+        """The Request of an owner who holds nothing else."""
+        return dataclasses.replace(self.request, others=(), before=None)
+
+
+def addable_units(limit: rules.Limit, request: holdings.Request,
+                  added: tuple[holdings.HeldResource, ...]) -> int:
+    """Return the greatest number of units that a request may add of the resources that count.
+
+    :param added: the last of the HeldResources in ``request.after``, with equal times.
+    """
+    after, counted = request.after, [held for held in added if limit.counts(
+        held.resource_type, held.pool, held.properties)]
+    if after is None or not counted or limit.measure not in rules.OF_AMOUNTS:
+        return 0
+    rest = after.resources[:len(after.resources) - len(added)]
+
+    def breaks(units: int) -> bool:
+        part = dataclasses.replace(counted[0], copies=units, units={limit.unit: 1})
+        return measures.breach(limit, dataclasses.replace(request, after=dataclasses.replace(
+            after, resources=(*rest, part)))) is not None
+    return max(0, bisect.bisect_left(
+        range(sum(held.amount(limit.unit) for held in counted) + 1), True, key=breaks) - 1)
 
 
 def fit(breach: measures.Breach, request: holdings.Request) -> Fit:

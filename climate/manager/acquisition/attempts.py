@@ -26,8 +26,8 @@ from climate.manager.acquisition import completion
 from climate.manager.acquisition import first_attempt
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
+from climate.manager.booking import limit_rations
 from climate.manager.booking import refused_demand
-from climate.manager.booking import uncounted_resources
 from climate.manager.booking import wish_lists
 from climate.manager.clearing import reconcile
 from climate.manager.enforcement import questions
@@ -183,7 +183,7 @@ class Attempts:
             planned = self._booking.plan(wishes, span, now)
         # A task reports the lease, because a refusal then ends it, and this try is over.
         with self._questions.of_new(None, acquiring, planned, commits=False) as question:
-            question.book(planned, lambda chosen: uncounted_resources.attempt(
+            question.book(planned, lambda chosen: limit_rations.attempt(
                 self._core, limits, (wishes, types), chosen, lambda others, given:
                 self._booking.book(others, span, now, lambda connection, booked: write(
                     connection, booked, question), planned=given)))

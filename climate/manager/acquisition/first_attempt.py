@@ -16,13 +16,13 @@ from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import minimum_need
 from climate.domain import retry_pauses
-from climate.domain import selection
 from climate.domain import texts
 from climate.domain.limits import holdings
 from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
-from climate.manager.booking import uncounted_resources
+from climate.manager.booking import enrolled_demands
+from climate.manager.booking import limit_rations
 from climate.manager.clearing import reconcile
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
@@ -61,9 +61,9 @@ class FirstAttempt:
         return lease, None
 
     def _within_limits(self, draft, limits, planned, book):
-        """Return the result of ``uncounted_resources.attempt`` for a Draft."""
+        """Return the result of ``limit_rations.attempt`` for a Draft."""
         types = {each.id: each.resource_type for each in draft.lease.reservations}
-        return uncounted_resources.attempt(self._core, limits, (draft.wishes, types), planned, book)
+        return limit_rations.attempt(self._core, limits, (draft.wishes, types), planned, book)
 
     def _limits_of(self, draft):
         return checking.applying(self._core, draft.lease.project_id, draft.lease.user_id,
@@ -201,15 +201,7 @@ class FirstAttempt:
         :raises NotEnough: the `error`, with a sentence that explains this.
         """
         with self._core.database.reader() as connection:
-            demands = []
-            for wish in wishes:
-                if wish.need.optional:
-                    continue
-                enrolled = {each.id: each for each in resources.find(connection, wish.need.pool)
-                            if each.lent_to is None}
-                demands.append(joint_selection.ReservationDemand(wish.need.demand, [
-                    selection.Candidate(key, enrolled[key].capacity) for key in criteria.matching(
-                        self._core, connection, wish.need, enrolled)]))
+            demands = enrolled_demands.of(self._core, connection, wishes)
         try:
             joint_selection.choose(demands, span)
         except errors.NotEnough:

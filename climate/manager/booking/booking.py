@@ -156,9 +156,9 @@ class Booking:
         An optional wish that does not fit is dropped, unless its reservation has resources for it.
         """
         most = prefilter.most(wish.need.demand for wish in wishes)
-        # A single wish that keeps no resources takes the first ones that fit, so it is enough to
-        # read the first ones.
-        reads_first = len(wishes) == 1 and not wishes[0].keep
+        # A single wish that keeps no resources and has no rations takes the first ones that fit, so
+        # it is enough to read the first ones.
+        reads_first = len(wishes) == 1 and not (wishes[0].keep or wishes[0].need.demand.rations)
         wishes = _sick_last(connection, wishes)
         terms = _without_reported(connection, wishes, terms)
         demands = self._demands(connection, wishes, terms, most if reads_first else None)

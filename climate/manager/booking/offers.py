@@ -23,8 +23,8 @@ from climate.manager import core as cores
 from climate.manager import request_limit
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
+from climate.manager.booking import limit_rations
 from climate.manager.booking import offer_expiry
-from climate.manager.booking import uncounted_resources
 from climate.manager.enforcement import questions
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
@@ -106,7 +106,7 @@ class HeldOffers:
         types = {each.id: each.resource_type for each in offer.request}
         for _ in range(_ATTEMPTS):
             try:
-                return uncounted_resources.attempt(
+                return limit_rations.attempt(
                     self._core, limits, (wishes, types), planned,
                     lambda others, chosen: self._booking.book(
                         others, offer.span, offer.created_at, write, planned=chosen))

@@ -5,7 +5,7 @@ import dataclasses
 import datetime
 
 from climate import errors
-from climate.manager.booking import uncounted_resources
+from climate.manager.booking import limit_rations
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 
@@ -63,7 +63,7 @@ def _elsewhere(core, draft, limits, refused, plan_for):
     """
     plan, error = refused
     types = {each.id: each.resource_type for each in draft.lease.reservations}
-    wishes = uncounted_resources.elsewhere(core, limits, error, (draft.wishes, types))
+    wishes = limit_rations.rationed(core, limits, error, (draft.wishes, types))
     if wishes is None:
         return None
     try:

@@ -158,6 +158,7 @@ def best(demand, candidate_set, count, span):
     preference. Other demands of the same lease may take some of them before this demand is served.
     So `count` must be the greatest number of resources that all demands together can take. If
     fewer resources have free copies, all of them are returned, so that an error counts the same.
+    If the demand has rations, all with free copies are returned, too.
     """
     free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
@@ -172,7 +173,8 @@ def best(demand, candidate_set, count, span):
         order = np.flatnonzero(free)
         if demand.amount is not selection.WHOLE:
             order = order[np.lexsort((free[order], ~used[order]))]
-    order = order[~kept[order]][:count]
+    # A choice with rations prefers resources by what they take of the rations.
+    order = order[~kept[order]][:None if demand.rations else count]
     return candidate_set.ids[np.concatenate([np.flatnonzero(kept), order])].tolist()
 
 

@@ -25,7 +25,7 @@ from climate.domain import records
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager.booking import booking
-from climate.manager.booking import uncounted_resources
+from climate.manager.booking import limit_rations
 from climate.manager.booking import wish_lists
 from climate.manager.health import blocking
 from climate.manager.health import quarantines
@@ -160,9 +160,9 @@ class Swap:
         return checking.applying(self._core, swap.lease.project_id, swap.lease.user_id, now)
 
     def _within_limits(self, swap, limits, book):
-        """Return the result of ``uncounted_resources.attempt`` for a swap."""
+        """Return the result of ``limit_rations.attempt`` for a swap."""
         types = {swap.reservation.id: swap.reservation.resource_type}
-        return uncounted_resources.attempt(self._core, limits, (swap.wishes, types), None, book)
+        return limit_rations.attempt(self._core, limits, (swap.wishes, types), None, book)
 
     def _subject(self, context, swap, chosen, now):
         roles = frozenset(context.roles) if swap.lease.is_of(context) else None

@@ -14,8 +14,8 @@ from climate.domain import texts
 from climate.manager import core
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
+from climate.manager.booking import limit_rations
 from climate.manager.booking import refused_demand
-from climate.manager.booking import uncounted_resources
 from climate.manager.enforcement import calls
 from climate.manager.enforcement import questions
 from climate.manager.leases import change_plan
@@ -103,10 +103,10 @@ class Update:
             return self._within_limits(change, limits, None, planned)
 
     def _within_limits(self, change, limits, planned, book):
-        """Return the result of ``uncounted_resources.attempt`` for a LeaseChange."""
+        """Return the result of ``limit_rations.attempt`` for a LeaseChange."""
         types = {each.id: each.resource_type for each in change.target.reservations}
-        return uncounted_resources.attempt(self._core, limits, (change.wishes, types), planned,
-                                           book)
+        return limit_rations.attempt(self._core, limits, (change.wishes, types), planned,
+                                     book)
 
     def _make(self, change, planned, question):
         """Make a change and return the changed Lease.

@@ -151,8 +151,12 @@ class LimitChecks:
             request = dataclasses.replace(request, before=None, others=(), after=(
                 dataclasses.replace(subject.after, resources=subject.needed)))
             broken = measures.breaches(limits, request)
-        return _error(broken, request, private_names(
-            connection, [breach.limit for breach in broken])) if broken else None
+        if not broken:
+            return None
+        error = _error(broken, request, private_names(
+            connection, [breach.limit for breach in broken]))
+        error.refused = fitting.Refused(request, _added(request, subject))
+        return error
 
     def _after(self, subject, before, found):
         if not found.facts and before is None:
@@ -164,6 +168,12 @@ class LimitChecks:
                 self._core, allocation, subject.types[allocation.reservation_id],
                 found.facts[allocation.resource_id], self.limits)
             for allocation in subject.chosen))
+
+
+def _added(request, subject):
+    """Return the HeldResources of a Request that are those of ``subject.chosen``."""
+    own = request.after.resources
+    return own[len(own) - len(subject.chosen):] if len(own) >= len(subject.chosen) else ()
 
 
 def private_names(connection, limits):

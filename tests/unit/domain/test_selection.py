@@ -8,6 +8,7 @@ import pytest
 
 from climate import errors
 from climate.domain import interval
+from climate.domain import resource_rations
 from climate.domain import selection
 
 MIDNIGHT = datetime.datetime(2030, 5, 1, tzinfo=datetime.UTC)
@@ -250,3 +251,58 @@ def test_the_free_slots_of_a_demand_are_counted_by_host_and_by_copy():
     assert free_slots(SMALL, 1) == (2, 7)
     assert free_slots(SMALL, 4, selection.Spread.TOGETHER) == (1, 4)
     assert free_slots(selection.WHOLE, 1) == (1, 1)
+
+
+def ration(most, units, name='gpus'):
+    return resource_rations.Ration(name, most, units)
+
+
+@pytest.mark.parametrize('least, rations, expected', [
+    # Hosts 1 and 2 count; 3 and 4 do not.
+    (3, [ration(1, {1: 1, 2: 1})], [1, 3, 4]),
+    (2, [ration(1, {1: 1, 2: 1})], [1, 3, 4]),
+    # A small host that counts is preferred to a large one.
+    (3, [ration(8, {1: 64, 2: 8})], [2, 3, 4]),
+    # A host that counts for one limit is preferred to one that counts for two.
+    (3, [ration(2, {1: 1, 2: 1}), ration(2, {1: 1}, 'large')], [1, 2, 3, 4]),
+    (3, [ration(1, {1: 1, 2: 1}), ration(2, {1: 1}, 'large')], [2, 3, 4]),
+    # A resource without the unit is free of the ration.
+    (3, [ration(0, {1: 1, 2: 0})], [2, 3, 4]),
+    (3, [ration(0, {1: 1, 2: 1})], None), (4, [ration(1, {1: 1, 2: 1})], None)])
+def test_whole_resources_take_no_more_than_rations_allow(least, rations, expected):
+    demand = selection.Demand(selection.WHOLE, least, 4, rations=tuple(rations))
+    candidates = [a_host(number) for number in range(1, 5)]
+    if expected is None:
+        with pytest.raises(errors.NotEnough):
+            picks(demand, *candidates)
+    else:
+        assert list(picks(demand, *candidates)) == expected
+
+
+@pytest.mark.parametrize('spread, expected', [
+    (selection.Spread.ANY, {1: 3, 2: 4}), (selection.Spread.APART, {1: 1, 2: 1}),
+    (selection.Spread.TOGETHER, {2: 4})])
+def test_copies_of_an_amount_take_no_more_than_rations_allow(spread, expected):
+    demand = selection.Demand(SMALL, 1, 7, spread, rations=(ration(3, {1: 1}),))
+    assert picks(demand, a_host(1), a_host(2)) == expected
+
+
+def test_resources_that_are_kept_take_of_rations_but_are_not_refused():
+    demand = selection.Demand(selection.WHOLE, 2, 3, keep=(selection.Pick(1),),
+                              rations=(ration(0, {1: 1, 2: 1}),))
+    assert list(picks(demand, a_host(1), a_host(2), a_host(3))) == [1, 3]
+
+
+@hypothesis.given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.integers(0, 12),
+                  st.integers(0, 6), st.integers(0, 3))
+def test_a_ration_allows_as_many_whole_resources_as_the_cheapest_ones(units, most, least, more):
+    demand = selection.Demand(selection.WHOLE, least, least + more, rations=(
+        ration(most, dict(enumerate(units, 1))),))
+    fitting = [count for count in range(least, min(least + more, len(units)) + 1)
+               if sum(sorted(units)[:count]) <= most]
+    candidates = [a_host(number) for number in range(1, len(units) + 1)]
+    if fitting:
+        assert len(picks(demand, *candidates)) == fitting[-1]
+    else:
+        with pytest.raises(errors.NotEnough):
+            picks(demand, *candidates)

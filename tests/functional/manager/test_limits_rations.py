@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request without criteria gets resources that limits with criteria do not count."""
+"""A request without criteria gets no more resources that count than limits with criteria allow."""
 import pytest
 from support import builders
 
@@ -57,6 +57,65 @@ def test_a_lease_that_the_other_hosts_are_too_few_for_is_refused(mixed):
     with pytest.raises(errors.LimitExceeded) as caught:
         create(mixed, 3)
     assert caught.value.details['limit'] == 'no-gpus'
+
+
+@pytest.mark.parametrize('limit, count, most', [
+    (ONE_GPU, 3, 1),
+    # An hour of a host with a GPU is left after two hours of one.
+    ({**NO_GPUS, 'name': 'gpu-hours', 'measure': 'resource_hours', 'most': 3, 'window': '30d'},
+     3, 1),
+    ({**NO_GPUS, 'name': 'gpu-cores', 'unit': 'vcpus', 'most': 17}, 3, 1),
+    ({**NO_GPUS, 'name': 'gpu-share', 'measure': 'pool_share', 'pool': 'host', 'most': 50}, 3, 1)])
+def test_a_lease_gets_some_hosts_that_a_limit_counts_and_some_that_it_does_not(
+        mixed, limit, count, most):
+    allow(mixed, limit)
+    preview = create(mixed, count, dry_run=True)
+    lease = create(mixed, count)
+    assert gpus(mixed.lease(lease)) == most
+    assert preview.reservations[0].resource_ids == lease.reservations[0].resource_ids
+    mixed.delete(lease)
+    with pytest.raises(errors.LimitExceeded):
+        create(mixed, 4)
+
+
+def test_a_range_of_hosts_gets_as_many_as_a_limit_allows(mixed):
+    allow(mixed, ONE_GPU)
+    lease = mixed.create(builders.a_lease(builders.hosts(2, 4), end=builders.at(2)))
+    assert (gpus(mixed.lease(lease)), len(mixed.lease(lease).reservations[0].resource_ids)) == (
+        1, 3)
+
+
+def test_two_reservations_of_a_lease_share_what_a_limit_allows(mixed):
+    allow(mixed, ONE_GPU)
+    lease = mixed.create(builders.a_lease(builders.hosts(1), builders.hosts(2), end=builders.at(2)))
+    assert gpus(mixed.lease(lease)) == 1
+    mixed.delete(lease)
+    with pytest.raises(errors.LimitExceeded):
+        mixed.create(builders.a_lease(builders.hosts(2), builders.hosts(2), end=builders.at(2)))
+
+
+def test_two_limits_count_resources_of_one_lease(manager):
+    for place, host in enumerate(manager.enrol(5, gpu='A100')):
+        gpu = ('A100', 'A100', 'H100', 'H100', 'none')[place]
+        manager.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': gpu})
+    allow(manager, ONE_GPU, {**ONE_GPU, 'name': 'one-h100', 'criteria': '["==", "$gpu", "H100"]'})
+    [reservation] = create(manager, 3).reservations
+    assert len({1, 2}.intersection(reservation.resource_ids)) == 1
+    assert len({3, 4}.intersection(reservation.resource_ids)) == 1
+
+
+def test_instances_are_on_hosts_that_count_only_as_far_as_a_limit_allows(mixed):
+    allow(mixed, {**ONE_GPU, 'name': 'gpu-cores', 'unit': 'vcpus', 'most': 8})
+    free = mixed.create(builders.a_lease(builders.hosts(
+        2, criteria='["==", "$gpu", "none"]'), end=builders.at(2)), builders.a_member(
+            project='other'))
+    lease = mixed.create(builders.a_lease(builders.instances(2, vcpus=4), end=builders.at(2)))
+    assert gpus(mixed.lease(lease)) > 0
+    with pytest.raises(errors.LimitExceeded):
+        mixed.create(builders.a_lease(builders.instances(1, vcpus=4), end=builders.at(2)))
+    mixed.client.delete_lease(builders.a_member(project='other'), free.id)
+    more = mixed.create(builders.a_lease(builders.instances(4, vcpus=4), end=builders.at(2)))
+    assert gpus(mixed.lease(more)) == 0
 
 
 def test_an_offer_holds_hosts_that_a_limit_does_not_count(mixed):
