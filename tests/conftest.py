@@ -45,7 +45,8 @@ _WITHOUT_LUCK = ('unit', 'functional', 'faults')
 # The quick suite tries the same examples on every run. `make proofs` searches with a drawn seed.
 # Neither reads the clock: what is slow on a busy machine is not wrong.
 _NO_CLOCK = {'deadline': None, 'suppress_health_check': [hypothesis.HealthCheck.too_slow]}
-hypothesis.settings.register_profile('quick', derandomize=True, database=None, **_NO_CLOCK)
+hypothesis.settings.register_profile('quick', derandomize=True, database=None, max_examples=30,
+                                     **_NO_CLOCK)
 hypothesis.settings.register_profile('search', database=None, print_blob=True, **_NO_CLOCK)
 hypothesis.settings.load_profile('quick')
 _REAL_URANDOM = os.urandom

@@ -43,6 +43,7 @@ def test_an_adapter_that_is_not_installed_ends_the_start_with_who_wants_it(run, 
             'nova, placement.') in said
 
 
+@pytest.mark.proof
 def test_one_that_does_not_load_ends_the_start_with_who_wants_it(run, boxes):
     boxes('[climate.cloud.simulated]\nboxes = no_such_module:Boxes\n')
     status, said = run('climate-manager')
@@ -50,6 +51,7 @@ def test_one_that_does_not_load_ends_the_start_with_who_wants_it(run, boxes):
     assert '"boxes", which virtual:box uses, does not load: No module named' in said
 
 
+@pytest.mark.proof
 def test_the_check_before_an_upgrade_tells_of_it(run, boxes):
     boxes()
     status, said = run('climate-status', 'upgrade', 'check')
@@ -58,6 +60,7 @@ def test_the_check_before_an_upgrade_tells_of_it(run, boxes):
         said.replace('|', ' ').split())
 
 
+@pytest.mark.proof
 def test_the_services_that_the_plugins_use_are_asked_and_no_others(run):
     status, said = run('climate-status', 'cloud', plugins='virtual:dummy')
     assert (status, said) == (0, 'keystone  answers\n')
@@ -76,6 +79,7 @@ def test_a_service_that_does_not_answer_is_told_by_the_exit_status(run):
     assert ': Connection refused\n' in said
 
 
+@pytest.mark.proof
 def test_an_audit_needs_no_service_that_no_plugin_uses(run):
     status, said = run('climate-db', 'upgrade', plugins='virtual:dummy')
     assert status == 0, said

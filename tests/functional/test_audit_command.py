@@ -64,6 +64,7 @@ def test_drift_that_a_repair_leaves_is_reported_too(installation, audit):
     assert 'left: nothing: a person must decide' in said
 
 
+@pytest.mark.proof
 def test_errors_and_mistakes_end_with_one(audit, tmp_path):
     for words, wrong in ((('--fox',), '--fox'), (('edit',), 'edit')):
         status, said, aside = audit(*words)

@@ -103,6 +103,7 @@ def test_links_are_of_the_proxy_whatever_a_caller_says(nginx):
         assert {link.startswith(f'{ask.address}/') for link in links} == {True}
 
 
+@pytest.mark.proof
 def test_a_token_that_asks_too_often_is_told_to_wait_others_are_not(nginx):
     # So slow that it does not matter how fast this machine is.
     ask = nginx(**{'rate=20r/s': 'rate=1r/m'})

@@ -50,6 +50,7 @@ def test_one_of_sixteen_requests_gets_the_last_host_and_the_others_learn_why(
     assert manager.cloud.as_service().keystone.trusts() == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('leasable', thinning.few(every_type.POOLS, 1), ids=every_type.IDS)
 def test_one_of_sixteen_requests_gets_the_last_of_any_resource(manager, api, crowd, leasable):
     version = {'OpenStack-API-Version': 'reservation 1.1'}

@@ -179,6 +179,7 @@ def test_a_cluster_that_fails_is_deleted_and_made_again(manager, enrol_hosts):
     assert [each.status for each in the_clusters(manager)] == ['CREATE_COMPLETE']
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_nothing(
         manager, enrol_hosts):
@@ -273,6 +274,7 @@ def test_a_full_quota_is_said_when_the_lease_is_made(manager, enrol_hosts):
         manager.book(a_cluster(1))
 
 
+@pytest.mark.proof
 def test_a_quota_that_fills_before_the_start_is_said(manager, enrol_hosts):
     enrol_hosts(1)
     lease = manager.book(a_cluster(1), start=NOON + HOUR, end=NOON + 3 * HOUR)
@@ -292,6 +294,7 @@ def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, enrol_host
     manager.book(a_cluster(2))
 
 
+@pytest.mark.proof
 def test_present_servers_count_in_a_quota_only_for_a_lease_that_starts_now(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 3)

@@ -82,6 +82,7 @@ def operator(database, tmp_path):
     found.database.dispose()
 
 
+@pytest.mark.proof
 def test_old_keys_are_encrypted_and_a_second_run_changes_no_key(operator):
     operator.subscribe(3)
     status, key, _ = operator.run('new-key')
@@ -110,6 +111,7 @@ def test_a_key_is_replaced_by_a_new_one_before_the_old_one(operator):
     assert operator.opened(new) == ['key-0', 'key-1']
 
 
+@pytest.mark.proof
 def test_without_a_key_nothing_is_changed(operator):
     operator.subscribe(1)
     status, said, complained = operator.run('encrypt-secrets')
@@ -117,6 +119,7 @@ def test_without_a_key_nothing_is_changed(operator):
     assert operator.stored() == {'00000000': ('key-0', None)}
 
 
+@pytest.mark.proof
 def test_a_secret_that_no_key_decrypts_is_named_and_stays_as_it_is(operator):
     operator.subscribe(2)
     right, wrong = encryption.new_key(), encryption.new_key()
@@ -137,6 +140,7 @@ def test_a_secret_that_no_key_decrypts_is_named_and_stays_as_it_is(operator):
     assert operator.opened(wrong) == [f'key-{number}' for number in range(5)]
 
 
+@pytest.mark.proof
 def test_an_invalid_key_is_named(operator):
     operator.configure('secret')
     status, _, complained = operator.run('encrypt-secrets')

@@ -55,6 +55,7 @@ def test_a_router_that_never_forgets_holds_no_lease_back_for_ever(conf, manager)
     assert scene.there(manager) == {}
 
 
+@pytest.mark.proof
 def test_the_next_lease_waits_until_the_address_is_deleted(slow_router, manager):
     scene.leased(manager, 4)
     after = scene.leased(manager, 4, start=3, end=5)
@@ -90,6 +91,7 @@ def test_a_floating_ip_of_the_users_own_stays_whatever_is_written_on_it(manager)
     assert drifts(manager) == {}
 
 
+@pytest.mark.proof
 def test_a_floating_ip_that_an_administrator_gave_to_the_project_stays(manager):
     lease = scene.leased(manager, 1, ['172.24.4.211'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.211', 'demo')

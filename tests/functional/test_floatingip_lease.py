@@ -133,6 +133,7 @@ def test_an_address_that_an_administrator_took_is_replaced(manager):
     assert scene.there(manager) == {210: 'admin'}
 
 
+@pytest.mark.proof
 def test_a_named_address_that_is_taken_fails_the_start_and_says_so(manager):
     lease = scene.leased(manager, 1, ['172.24.4.210'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.210', 'admin')
@@ -157,6 +158,7 @@ def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made(manager):
     assert len(scene.there(manager)) == 2
 
 
+@pytest.mark.proof
 def test_a_quota_that_is_full_at_the_start_is_the_reason(manager):
     lease = scene.leased(manager, 2, start=1)
     manager.cloud.network.set_quota('demo', 'floatingip', 0)

@@ -31,6 +31,7 @@ def put_in_force(manager, **limit):
         'limits': [{'name': 'rule', **limit}]})
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('limit', thinning.few([
     {'measure': 'resource_hours', 'most': 1, 'window': '1d'},
     {'measure': 'resources', 'most': 1}, {'measure': 'open_leases', 'most': 1},

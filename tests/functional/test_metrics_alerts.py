@@ -80,6 +80,7 @@ def test_alerts_read_existing_metrics_and_have_sections_on_the_page(manager):
         assert rule['annotations']['runbook_url'].endswith(f'monitoring.html#{name.lower()}')
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(PROMTOOL is None, reason='promtool is not installed.')
 def test_the_tests_of_the_rules_pass():
     done = subprocess.run([PROMTOOL, 'test', 'rules', 'climate-alerts-test.yaml'],

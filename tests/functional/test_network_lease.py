@@ -196,6 +196,7 @@ def test_a_dead_trust_keeps_a_bare_network_neither_from_starting_nor_from_ending
     nothing_left(manager)
 
 
+@pytest.mark.proof
 def test_a_trust_that_dies_before_the_subnet_is_made_leaves_nothing(manager):
     lease = leased(manager, start=1, **WITH_ROUTER)
     manager.cloud.delete_trustor('demo')
@@ -232,6 +233,7 @@ def test_a_segment_that_an_administrator_took_is_replaced_and_not_touched(manage
     assert numbers(manager) == {3000: 'admin', 3001: 'admin'}
 
 
+@pytest.mark.proof
 def test_a_network_of_the_same_project_on_the_segment_is_not_taken_for_that_of_the_lease(manager):
     mine = manager.cloud.network.take_segment(('physnet1', 'vlan', 3001), 'demo')
     lease = leased(manager, required_segment='physnet1:vlan:3001')
@@ -406,6 +408,7 @@ def test_a_lease_waits_for_its_owner_to_leave_the_network(manager):
     nothing_left(manager)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('rare_polls')
 def test_a_lease_that_waited_too_long_is_in_error_and_ends_when_it_is_deleted(conf, manager):
     lease, made = running(manager, on_end='wait')

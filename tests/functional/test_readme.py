@@ -45,6 +45,7 @@ def test_a_second_one_leaves_the_command_to_the_first(tmp_path):
     assert not note.exists()
 
 
+@pytest.mark.proof
 def test_a_value_that_is_none_is_told_with_its_file(tmp_path):
     wrong = tmp_path / 'wrong.conf'
     wrong.write_text('[api]\nport = abc\n')

@@ -135,6 +135,7 @@ def test_a_program_switches_a_host_off_and_on(command, tmp_path):
     assert driver.state(HOST) == base.ON
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(('text', 'why'), [
     ('echo no such host >&2; exit 3', 'failed with 3: no such host'),
     ('echo maybe', 'answers "maybe"'), ('exec sleep 60', 'did not end within 2 s')])
@@ -153,6 +154,7 @@ def test_a_driver_that_cannot_be_used_is_refused_at_the_start(conf, driver, why)
         power_drivers.load(conf, None)
 
 
+@pytest.mark.proof
 def test_a_bmc_that_hangs_is_asked_once_and_is_an_error(redfish, conf):
     conf.set_override('timeout_seconds', 1, group='energy')
     asked = []

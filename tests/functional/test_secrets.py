@@ -63,6 +63,7 @@ def written(database):
                 for table in found.sorted_tables}
 
 
+@pytest.mark.proof
 def test_the_token_is_in_no_log_and_no_table_after_a_lease_s_whole_life(
         api, manager, database, logs):
     manager.enrol(2)
@@ -82,6 +83,7 @@ def test_the_token_is_in_no_log_and_no_table_after_a_lease_s_whole_life(
     assert SECRET not in told(logs)
 
 
+@pytest.mark.proof
 def test_the_token_is_in_no_log_of_the_bus(conf, database, logs):
     url = database.engine.url.render_as_string(hide_password=False)
     conf.set_override('connection', url, group='database')

@@ -268,6 +268,7 @@ def test_a_quota_that_is_full_at_the_start_is_explained(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_stack_that_could_not_be_created_is_deleted_and_created_again(manager):
     template = stacks.template(vm=stacks.server(flavor='2'))
@@ -285,6 +286,7 @@ def test_a_stack_that_could_not_be_created_is_deleted_and_created_again(manager)
     assert stacks.now(manager) == {f'climate-{only(lease).id}': 'CREATE_COMPLETE'}
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_failed_delete_is_tried_again_and_explained(manager):
     manager.enrol(2)
@@ -310,6 +312,7 @@ def test_a_dead_trust_leaves_nothing_behind(manager):
     manager.expect(lease, lifecycle.TERMINATED, NOON + builders.hours(1) + builders.minutes(1))
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('as_before')
 def test_a_dead_trust_at_the_start_creates_nothing_in_the_service_project(manager):
     manager.enrol(2)

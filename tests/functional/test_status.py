@@ -73,6 +73,7 @@ def results(text):
             for each in json.loads(text)['checks']}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('words', [
     ('--config-file', 'FILE', 'upgrade', 'check'), ('upgrade', 'check', '--config-file', 'FILE')])
 def test_options_stand_before_or_after_the_words(run, words):
@@ -85,6 +86,7 @@ def test_options_stand_before_or_after_the_words(run, words):
     assert {result for result, _details in found.values()} == {0}
 
 
+@pytest.mark.proof
 def test_the_check_reminds_of_the_last_step_of_an_upgrade(run, database):
     builders.drop_everything(database)
     migrate.expand(database)
@@ -114,6 +116,7 @@ def test_a_wrong_word_is_answered_with_the_commands_and_no_result_of_a_check(run
                    '--help).\n')
 
 
+@pytest.mark.proof
 def test_wrong_passwords_and_a_nova_without_the_filter_are_failures(run, tmp_path):
     (tmp_path / 'nova.conf').write_text('[filter_scheduler]\nenabled_filters = ComputeFilter\n')
     with refusing_keystone() as keystone, refusing_broker.listening() as broker:

@@ -106,6 +106,7 @@ def test_a_backend_is_enrolled_as_cinder_describes_it(api):
     assert 'storage@tape#tape' in absent.text
 
 
+@pytest.mark.proof
 def test_a_volume_is_made_at_the_start_kept_when_prolonged_and_deleted_at_the_end(
         api, cinder, manager):
     lease = leased(api, 100, '13:00', '15:00')
@@ -132,6 +133,7 @@ def test_a_volume_is_made_at_the_start_kept_when_prolonged_and_deleted_at_the_en
     leased(api, 200, '17:30', '18:00')
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('rare_polls')
 @pytest.mark.parametrize('minute', [0, 1])
 def test_a_lease_that_is_deleted_leaves_no_volume_whether_it_was_ready_or_not(
@@ -146,6 +148,7 @@ def test_a_lease_that_is_deleted_leaves_no_volume_whether_it_was_ready_or_not(
     leased(api, 200, '12:30', '18:00')
 
 
+@pytest.mark.proof
 def test_a_start_that_cinder_refuses_succeeds_when_it_can(api, cinder, manager):
     lease = leased(api, 100, '12:00', '15:00')
     room = cinder.backends.pop('ssd')

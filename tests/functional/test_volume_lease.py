@@ -248,6 +248,7 @@ def test_the_quotas_of_what_is_left_at_the_end_are_said_as_early(manager, volume
             'virtual:volume', {'resource_id': volume_id, 'on_end': 'snapshot'}))
 
 
+@pytest.mark.proof
 def test_a_quota_that_is_used_up_before_the_start_is_said_by_its_name(manager, volumes):
     lease = leased(manager, room(150), start=NOON + HOURS(1))
     own_volume(manager, volumes, 900)

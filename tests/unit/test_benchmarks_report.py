@@ -104,6 +104,7 @@ def test_a_module_that_dies_is_named_and_the_others_are_kept(module, tmp_path, c
     assert 'two of one host' in err
 
 
+@pytest.mark.proof
 def test_a_module_that_does_not_end_is_ended(module, monkeypatch, capfd):
     monkeypatch.setitem(runner.LIMIT_SECONDS, 'short', 2)
     module('sleeper', "yield report.Figure(1, 'first', 1, 'ms')\ntime.sleep(600)")

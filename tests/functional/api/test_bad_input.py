@@ -215,6 +215,7 @@ def test_an_etag_that_is_none_of_ours_matches_nothing(api):
         assert answer.status_int == 412
 
 
+@pytest.mark.proof
 def test_an_id_that_is_nonsense_is_not_found(api):
     for part in (
             'x' * 5000, '%F0%9F%98%80', '..', '%2e%2e', 'a.b.c', "'--", '%25',

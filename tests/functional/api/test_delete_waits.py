@@ -109,6 +109,7 @@ def test_a_delete_that_waits_answers_when_the_lease_is_gone(
         assert first.result(waiting.SECONDS) == 204
 
 
+@pytest.mark.proof
 def test_deletes_of_many_leases_of_one_project_leave_waits_and_slots_to_others(
         application, running, manager, watched):
     mine, other = running(5), running(1, 'other')[0]
@@ -132,6 +133,7 @@ def test_deletes_of_many_leases_of_one_project_leave_waits_and_slots_to_others(
     assert {each.result() for each in [*answers, theirs]} == {204}
 
 
+@pytest.mark.proof
 def test_a_lease_whose_deletion_was_given_up_is_waited_for_again(
         application, running, manager, watched):
     [lease] = running(1)

@@ -2,6 +2,7 @@
 """The service answers every body, whatever it contains, without a 500."""
 import hypothesis
 from hypothesis import strategies as st
+import pytest
 from support import builders
 
 SETTINGS = hypothesis.settings(
@@ -42,6 +43,7 @@ def test_no_body_of_a_lease_makes_the_service_fail(api, manager):
     every()
 
 
+@pytest.mark.proof
 def test_no_body_of_a_change_makes_the_service_fail(api, manager):
     manager.enrol(2)
     lease = api.post('/v1/leases', builders.a_body()).json['lease']
@@ -58,6 +60,7 @@ def test_no_body_of_a_change_makes_the_service_fail(api, manager):
     every()
 
 
+@pytest.mark.proof
 def test_no_body_of_a_host_makes_the_service_fail(api, manager):
     [host] = manager.enrol(1)
 

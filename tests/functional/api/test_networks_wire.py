@@ -134,6 +134,7 @@ def test_a_lease_waits_in_the_queue_until_a_segment_is_really_free(api, manager,
     assert now['reservations'][0]['segment'] == 'physnet1:vlan:3000'
 
 
+@pytest.mark.proof
 def test_one_of_sixteen_callers_gets_the_last_segment(conf, manager, api, one_segment):
     service = app.build(conf, manager.client, CLASSES)
 

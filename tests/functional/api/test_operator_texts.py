@@ -37,6 +37,7 @@ def create(api, **more):
     return answer.json['lease']['id']
 
 
+@pytest.mark.proof
 def test_the_reason_of_a_disabled_host_is_for_operators(api, manager, read):
     [host] = manager.enrol(1)
     lease_id = create(api, start='2030-05-01T13:00:00Z')

@@ -68,6 +68,7 @@ def clients(api, manager):
     return Clients(api, manager)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('rare_polls')
 def test_every_word_of_both_versions_is_seen(clients, manager):
     first, second = manager.enrol(2)

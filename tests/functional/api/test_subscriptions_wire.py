@@ -128,6 +128,7 @@ def test_a_list_has_pages(api):
     assert sorted(found) == sorted(made)
 
 
+@pytest.mark.proof
 def test_a_test_is_in_the_log_and_not_repeated_at_once(api, manager):
     made = subscribe(api)
     place = f'/v1/subscriptions/{made["id"]}'

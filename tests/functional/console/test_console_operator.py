@@ -108,6 +108,7 @@ def test_each_host_says_whether_it_is_free_leased_in_maintenance_or_out_of_servi
     assert 'a fan is broken' in found and 'firmware' in found
 
 
+@pytest.mark.proof
 def test_a_filter_selects_by_name_or_criteria_and_stays_on_the_next_page(
         admin, manager, monkeypatch):
     for number, host in enumerate(manager.enrol(8)):
@@ -194,6 +195,7 @@ def test_a_member_reads_the_own_waiting_leases_only_and_no_energy(browser, queue
         assert browser.client.get(path).status_code == 403
 
 
+@pytest.mark.proof
 def test_the_forecast_has_its_numbers_as_csv(admin, manager):
     manager.enrol(1)
     found = rows(admin, '/capacity/forecast.csv?pool=host')

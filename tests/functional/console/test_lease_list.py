@@ -57,6 +57,7 @@ def numbered(*numbers):
     return [f'lease {number}' for number in numbers]
 
 
+@pytest.mark.proof
 def test_pages_go_forth_and_back_and_keep_their_filters(member, leases):
     first = member.client.get('/leases?rows=10&search=lease').text
     assert names(first) == numbered(*range(24, 14, -1))

@@ -79,6 +79,7 @@ def counted_apart(connection, per, since, now):
     return numbers, parts
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('per', list(rules.Per))
 @pytest.mark.parametrize('seed', range(3))
 def test_sums_are_those_of_the_allocations_and_never_less(manager, database, seed, per):

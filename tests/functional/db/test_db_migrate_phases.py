@@ -61,6 +61,7 @@ def test_an_expansion_refuses_tables_of_a_release_that_cannot_run_beside_this_on
     assert migrate.version(database) == '0036'
 
 
+@pytest.mark.proof
 def test_the_contraction_converts_the_properties_that_older_managers_created(earlier):
     migrate.expand(earlier)
     with earlier.writer() as connection:
@@ -86,6 +87,7 @@ def _seen(database, name, silent_seconds=0, tables_revision=None):
         connection.execute(sa.insert(tables.MANAGERS).values(running=0, **row))
 
 
+@pytest.mark.proof
 def test_the_command_expands_while_older_managers_run_and_refuses_to_contract(
         earlier, climate_db):
     # The start of the program takes a while on a busy machine.
@@ -98,6 +100,7 @@ def test_the_command_expands_while_older_managers_run_and_refuses_to_contract(
     assert migrate.version(earlier) == migrate.expanded()
 
 
+@pytest.mark.proof
 def test_the_command_contracts_beside_managers_of_this_release_and_dead_older_ones(
         earlier, climate_db):
     migrate.expand(earlier)

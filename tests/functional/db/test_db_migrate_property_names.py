@@ -88,6 +88,7 @@ def test_names_of_other_pools_and_names_without_room_stay(database, hosts):
         assert resource_properties.names(connection, 'other') == ({COMPOSED}, set())
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(('rates', 'kept'), [
     ([{DECOMPOSED: '3'}, {}], [{COMPOSED: '3'}, {}]),
     ([{DECOMPOSED: '3'}, {COMPOSED: '4'}, {}], [{COMPOSED: '3'}, {COMPOSED: '4'}, {}]),

@@ -16,6 +16,7 @@ from climate.db import tables
 NOON = db_rows.NOON
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(('state', 'kept'), [('pending', True), ('active', False),
                                              ('deleted', False), ('error', True)])
 def test_secrets_of_requests_move_to_their_column_if_a_start_needs_them(database, state, kept):

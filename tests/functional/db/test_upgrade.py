@@ -117,6 +117,7 @@ def test_every_lease_reads_as_before(manager):
         'acquisitions', kept.ACQUISITION, lambda row: row['type'] in acquire.LASTING)
 
 
+@pytest.mark.proof
 def test_every_history_reads_as_before(manager):
     for lease in by_name(manager).values():
         told = manager.client.lease_history(ADMIN, lease.id)
@@ -143,6 +144,7 @@ def test_unsent_notifications_are_sent_as_they_were_written(manager):
             (row['id'], row['event_type'], row['payload']) for row in kept.ROWS['outbox']]
 
 
+@pytest.mark.proof
 def test_allocations_stay_allocated(manager):
     known, now = set(kept.resource_ids()), kept.as_text(manager.clock())
     shown = [each for _, found in manager.client.list_allocations(ADMIN, 'host')
@@ -266,6 +268,7 @@ def test_offers_that_are_held_are_held_on_until_they_expire_and_are_taken(manage
     manager.expect(taken, lifecycle.ACTIVE, UPGRADE + minutes(21))
 
 
+@pytest.mark.proof
 def test_a_request_that_was_answered_before_is_answered_with_the_same_lease(manager):
     [row] = kept.ROWS['idempotency_keys']
     again = manager.book(idempotency_key=row['key'], request_hash=row['request_hash'])

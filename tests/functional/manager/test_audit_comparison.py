@@ -18,6 +18,7 @@ def case(manager):
     return audit_installation.Case(manager)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('spoil', thinning.few(cases.REPAIRABLE, 6), ids=lambda each: each.__name__)
 def test_repairable_drift_is_found_reported_and_repaired(case, spoil, capsys):
     assert case.audit() == 0
@@ -78,6 +79,7 @@ def test_a_lost_server_group_is_recreated_and_shown(case):
     assert after in {group.id for group in case.services.flavors.groups()}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('spoil', thinning.few(cases.BY_HAND, 4), ids=lambda each: each.__name__)
 def test_drift_that_a_person_must_decide_is_only_reported(case, spoil, capsys):
     what, problem = spoil(case)
@@ -127,6 +129,7 @@ def test_an_object_missing_in_the_second_comparison_is_no_drift(case, capsys):
     assert '1 found; they are checked again in 120 seconds.' in told.err
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('method', ['start', 'end'])
 def test_a_lease_that_is_starting_or_ending_is_no_drift(case, method):
     """At every call of the cloud in between, an audit finds nothing."""

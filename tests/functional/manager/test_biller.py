@@ -81,6 +81,7 @@ def test_a_lease_that_never_started_costs_nothing(enrolled):
     assert cases.bill(enrolled) == 0
 
 
+@pytest.mark.proof
 def test_a_lease_that_failed_to_start_costs_nothing(enrolled, conf):
     cases.book(enrolled)
     conf.set_override('event_max_retries', 0, group='manager')

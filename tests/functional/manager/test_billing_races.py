@@ -54,6 +54,7 @@ def live(manager, first):
     return made
 
 
+@pytest.mark.proof
 def test_managers_that_bill_together_write_each_line_once(managers):
     manager = managers[0]
     for number in range(_ROUNDS):
@@ -82,6 +83,7 @@ def test_managers_that_bill_together_write_each_line_once(managers):
         billing_truths.statements_are_right(manager.database)
 
 
+@pytest.mark.proof
 def test_managers_that_close_days_together_count_each_once(managers):
     manager = managers[0]
     first = builders.NOON

@@ -261,6 +261,7 @@ def down(manager, until):
     manager.clock.now = until
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('outage', [failing, down])
 @pytest.mark.parametrize(('late', 'billed_at'), thinning.few([
     (hours(10), [8, 11]), (hours(10), []), (builders.minutes(1), [])], 1))
@@ -284,6 +285,7 @@ def started(manager):
         return connection.execute(sa.select(tables.RESERVATIONS.c.started_at)).scalars().all()
 
 
+@pytest.mark.proof
 def test_a_host_that_was_replaced_while_the_start_failed_costs_nothing(enrolled):
     asked(enrolled, 1, NOON, NOON + hours(12))
     enrolled.cloud.faults.fail('nova.create_aggregate', 10 ** 6, _BROKEN)

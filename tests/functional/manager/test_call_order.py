@@ -108,6 +108,7 @@ def test_started_reservations_end_if_the_rest_cannot_start(manager, plugin):
     assert len(plugin.calls) == calls
 
 
+@pytest.mark.proof
 def test_a_start_without_an_order_is_healed(manager, plugin):
     plugin.troubles['start', 'b'] = acts.NO
     lease = manager.book(step('a'), step('b'))
@@ -115,6 +116,7 @@ def test_a_start_without_an_order_is_healed(manager, plugin):
     assert states(manager, lease) == {'a': 'active', 'b': 'error'}
 
 
+@pytest.mark.proof
 def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(conf, manager,
                                                                                plugin):
     conf.set_override('take_back_partial_starts', False, group='manager')

@@ -110,6 +110,7 @@ def planned(manager, wishes, span):
 CRITERIA = ('', '["=", "$rack", 4]', '["and", [">", "$vcpus", 8], ["not", ["=", "$rack", "2"]]]')
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('criteria', thinning.few(CRITERIA[::-1], 1))
 def test_a_lease_gets_what_would_be_chosen_among_all_hosts(manager, booked, criteria):
     whole = selection.Demand(selection.WHOLE, 1, 5, selection.Spread.APART)

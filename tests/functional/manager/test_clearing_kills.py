@@ -133,6 +133,7 @@ def _stalled_at(manager, cloud, number, lease):
     return bool(stalled)
 
 
+@pytest.mark.proof
 def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud, conf):
     conf.set_override('migrate_seconds', 2, group='simulated')
     cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')

@@ -34,6 +34,7 @@ def test_a_timed_out_clearing_is_undone_and_every_server_runs(manager, cloud, co
     assert 'timedout' in ''.join(acts.news(manager))
 
 
+@pytest.mark.proof
 def test_a_stopped_server_on_its_way_is_confirmed_before_it_is_over(manager, cloud, conf):
     for name in clearings.servers(cloud):
         cloud.mark_server(clearings.by_name(cloud, name).id, 'SHUTOFF')
@@ -165,6 +166,7 @@ def test_without_the_host_that_an_administrator_enables_it_says_what_is_missing(
         assert 'criteria' not in why
 
 
+@pytest.mark.proof
 def test_a_host_to_which_servers_are_on_their_way_is_not_cleared(manager, cloud, conf):
     conf.set_override('parallel_moves', 1, group='acquire')
     conf.set_override('migrate_seconds', 30, group='simulated')
@@ -225,6 +227,7 @@ def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
             acquire=clearings.BEST_EFFORT)
 
 
+@pytest.mark.proof
 def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, cloud, conf):
     conf.set_override('parallel_moves', 1, group='acquire')
     conf.set_override('migrate_seconds', 5, group='simulated')

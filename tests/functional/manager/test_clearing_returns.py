@@ -32,6 +32,7 @@ def _with_a_slow_leftover(manager, cloud):
     return lease, leaving
 
 
+@pytest.mark.proof
 def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.acquired(manager, lease, within=60)
@@ -164,6 +165,7 @@ def test_a_slow_return_of_hosts_is_reported(manager, cloud, conf):
     assert clearings.cleared(manager, lease, within=400).state == lifecycle.TIMEDOUT
 
 
+@pytest.mark.proof
 def test_a_host_that_is_returned_is_not_allocated_any_more(manager, cloud, conf):
     conf.set_override('migrate_seconds', 300, group='simulated')
     for each in cloud.servers():

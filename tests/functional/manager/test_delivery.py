@@ -49,6 +49,7 @@ def test_a_notification_reaches_only_the_concerned_subscribers(manager, hooks):
     assert {each['subscription_id'] for each in hooks.bodies} == {whole.id}
 
 
+@pytest.mark.proof
 def test_each_reminder_is_sent_once_even_after_an_outage(manager, hooks):
     manager.book(acts.dummy(), end=NOON + hours(30))
     subscribe(manager, hooks.url, events=(), before_end=(86400, 3600))

@@ -83,6 +83,7 @@ def told_both(manager, conf, tmp_path):
         found.arrived.set()
 
 
+@pytest.mark.proof
 def test_deliveries_of_a_project_do_not_wait_for_tarpits_of_another(told_both):
     told_both.happens(TAR)
     told_both.manager.clock.advance(builders.seconds(1))

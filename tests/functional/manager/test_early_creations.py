@@ -298,6 +298,7 @@ def test_a_lease_without_a_trust_gets_an_affinity_by_a_change(pool, conf):
     assert groups(pool)[group][1:] == ('affinity', 'demo')
 
 
+@pytest.mark.proof
 def test_a_lease_that_lost_its_trust_says_at_its_start_what_to_do(pool):
     lease = pool.book(room(), **LATER)
     pool.cloud.as_service().flavors.delete_group(group_of(lease))

@@ -204,6 +204,7 @@ def test_a_back_end_disabled_during_the_sleep_stays_disabled(manager, keeping):
     assert found['storage@ssd'].enabled
 
 
+@pytest.mark.proof
 def test_each_back_end_is_awake_as_soon_as_its_own_service_is_up(manager, keeping):
     ids = _enrolled(manager)
     keeping.all_asleep()
@@ -255,6 +256,7 @@ def test_an_administrator_puts_the_machine_to_sleep_by_any_of_its_back_ends(mana
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
+@pytest.mark.proof
 def test_a_machine_of_two_pools_sleeps_if_both_may_and_wakes_for_either(manager, keeping):
     [host] = manager.enrol(1)
     local = f'{host.name}@local#local'
@@ -310,6 +312,7 @@ def test_a_spare_back_end_keeps_its_machine_awake_and_others_sleep(manager, keep
     assert _states(keeping, ids) == [sleep.AWAKE, sleep.AWAKE, sleep.ASLEEP]
 
 
+@pytest.mark.proof
 def test_a_maintenance_of_one_back_end_keeps_the_power_of_its_machine(manager, keeping):
     ids = _enrolled(manager)
     manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
@@ -355,6 +358,7 @@ def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained
     assert keeping.switched
 
 
+@pytest.mark.proof
 def test_a_machine_that_is_maintained_is_no_spare_one(manager, keeping, conf):
     [tape] = backends_world.enrol(manager, TAPE)
     backends_world.enrol(manager, HDD, SSD)

@@ -40,6 +40,7 @@ def test_a_maintenance_neither_wakes_hosts_nor_lets_them_fall_asleep(conf, manag
     assert keeping.states() == {host.id: sleep.ASLEEP for host in (asleep, awake)}
 
 
+@pytest.mark.proof
 def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -141,6 +142,7 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
     assert keeping.compute(host).enabled
 
 
+@pytest.mark.proof
 def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -162,6 +164,7 @@ def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+@pytest.mark.proof
 def test_the_end_of_a_window_keeps_hosts_of_another_one_closed(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -201,6 +204,7 @@ def _boots_yet(keeping, host):
     return keeping.states() == {host.id: sleep.WAKING}
 
 
+@pytest.mark.proof
 def test_a_host_gets_its_whole_wake_time_after_two_windows_that_end_at_once(
         manager, keeping, held_up):
     for moment in (hours(2), hours(4)):
@@ -210,6 +214,7 @@ def test_a_host_gets_its_whole_wake_time_after_two_windows_that_end_at_once(
     assert _boots_yet(keeping, held_up)
 
 
+@pytest.mark.proof
 def test_a_host_gets_its_whole_wake_time_after_a_window_without_managers(manager, keeping, held_up):
     manager.clock.now = NOON + hours(4)
     assert _boots_yet(keeping, held_up)

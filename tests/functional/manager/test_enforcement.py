@@ -364,6 +364,7 @@ def test_a_refused_step_ends_the_steps_and_the_owner_reads_why(world):
     world.manager.expect(lease, lifecycle.TERMINATED, builders.at(2))
 
 
+@pytest.mark.proof
 def test_a_step_waits_for_a_service_that_is_silent(world):
     lease = world.manager.active(end=builders.at(2), while_free_seconds=3600)
     world.credit.before = _break

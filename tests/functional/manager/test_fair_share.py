@@ -142,6 +142,7 @@ def test_the_sentence_about_the_place_is_not_stored(fair):
     assert 'recent use' not in db_rows.lease_of(fair.database, heavy).reason
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('seed', range(3))
 def test_shares_are_those_of_a_direct_computation(fair, seed):
     fair.enrol(8)

@@ -220,6 +220,7 @@ def monitor(conf):
     server.server_close()
 
 
+@pytest.mark.proof
 def test_a_monitoring_system_reports_sick_hosts(conf, monitor, manager, look):
     first, second = manager.enrol(2)
     monitor.said = json.dumps({first.name: 'disk 3 has errors', second.name: 'healthy'}).encode()

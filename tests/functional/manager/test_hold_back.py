@@ -51,6 +51,7 @@ def test_leases_far_away_that_come_and_go_do_not_raise_what_is_held_back(manager
         assert held(manager, large) == 4
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('count', [1, 2])
 def test_leases_of_now_that_come_and_go_do_not_raise_it_while_a_host_is_left_over(
         manager, large, count):
@@ -130,6 +131,7 @@ def test_if_others_use_all_of_the_rest_hosts_that_come_back_are_not_all_theirs(m
     assert manager.lease(first).state == lifecycle.ACTIVE
 
 
+@pytest.mark.proof
 def test_a_host_that_was_never_out_of_use_does_not_come_back(manager):
     """Each change of it says that it is in use, and nothing was released."""
     manager.enrol(8)

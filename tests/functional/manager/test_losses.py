@@ -172,6 +172,7 @@ def test_fewer_addresses_name_those_that_are_deleted(manager):
     assert deletes(manager, lambda: manager.change(lease, **change)) == lost(losses)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('rare_polls')
 def test_a_swap_names_the_servers_on_the_host_that_leaves(manager):
     manager.enrol(4)

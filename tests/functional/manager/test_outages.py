@@ -211,6 +211,7 @@ def test_a_start_that_is_not_tried_again_logs_an_error(conf, database, clock, ca
     assert message.startswith(f'Lease {lease.id}: start_lease failed, it is not tried again: ')
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('service', thinning.few(['nova', 'heat', 'neutron', 'cinder'], 2))
 def test_reservations_that_depend_on_each_other_start_all_after_an_outage(manager, service):
     outage = Outage(manager)
@@ -228,6 +229,7 @@ def test_reservations_that_depend_on_each_other_start_all_after_an_outage(manage
     assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
 
 
+@pytest.mark.proof
 def test_after_the_start_window_all_or_nothing_is_kept_and_nothing_stays(conf, manager):
     conf.set_override('outage_seconds', 300, group='manager')
     outage = Outage(manager)

@@ -162,6 +162,7 @@ def test_a_start_whose_host_stays_held_gets_another(manager):
     assert first.id in acts.holders(manager)
 
 
+@pytest.mark.proof
 def test_a_start_whose_only_host_is_held_waits_and_says_who_has_it(conf, database, clock):
     conf.set_override('busy_seconds', 10, group='manager')
     manager = builders.Manager(conf, database, clock)

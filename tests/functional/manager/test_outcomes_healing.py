@@ -93,6 +93,7 @@ def test_a_repeated_failure_is_noted_once(unhurried, manager, broken):
     assert acts.history(manager, broken).count('heal_lease failed') == 1
 
 
+@pytest.mark.proof
 def test_at_its_end_it_ends_and_is_not_healed_any_more(unhurried, manager, broken):
     over = manager.expect(broken, lifecycle.TERMINATED, NOON + hours(10))
     assert {each.status for each in over.events} == {lifecycle.EVENT_DONE}

@@ -97,6 +97,7 @@ def _act(manager, rng, mine):
     manager.run()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('seed', thinning.few(range(6), 2))
 def test_requests_of_one_member_leave_all_that_was_free_to_others(conf, manager, seed):
     conf.set_override('swaps_per_project', 1000, group='health')

@@ -70,6 +70,7 @@ def stored(manager):
                 tables.OFFERS.c.secrets))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('reservations', thinning.few(LARGE.values(), 3, is_tuple=True), ids=LARGE)
 def test_a_request_beyond_the_limit_is_refused_and_names_the_way_out(api, manager, reservations):
     done = [created(create(api, *reservations)) for _ in range(12)]
@@ -90,6 +91,7 @@ def test_stored_notifications_count_towards_the_limit(api):
     assert done[0] and not done[-1]
 
 
+@pytest.mark.proof
 def test_an_update_beyond_the_limit_is_refused_and_one_that_needs_less_is_not(api):
     leases = [create(api, HOST, start=f'+{2 * number + 1}h').json['lease'] for number in range(9)]
 

@@ -206,6 +206,7 @@ def test_a_long_message_is_cut_also_without_secrets(manager):
     assert len(found.owner) < 2100 and len(found.operator) < 2100
 
 
+@pytest.mark.proof
 def test_a_secret_of_a_stack_that_was_never_created_is_masked_at_its_end(scene):
     scene.call('POST', '/v1/leases', {'name': 'a', 'duration': '1h', 'reservations': [
         {'resource_type': 'virtual:stack', **_STACK}]})

@@ -120,6 +120,7 @@ def test_images_are_named_once_when_all_are_made_and_again_after_a_prolongation(
     assert f'saved as image {image["name"]} ({manager.cloud.images()[1]["id"]})' in deleted
 
 
+@pytest.mark.proof
 def test_a_server_that_is_kept_without_its_image_is_named(manager):
     lease, [server] = _hosts(manager, before_end='snapshot')
     manager.cloud.spoil_images(server.id, 'refused')

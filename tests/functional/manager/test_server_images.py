@@ -206,6 +206,7 @@ def test_images_of_the_moment_before_the_end_serve_a_deletion_after_it(manager):
     assert acts.is_clean(manager, 1)
 
 
+@pytest.mark.proof
 def test_a_lease_in_error_gets_its_images(manager):
     lease, servers = _lease(manager, 2)
     manager.cloud.fail('nova.remove_host', 99, acts.NO)
@@ -273,6 +274,7 @@ def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slo
     assert acts.is_clean(slow, 2)
 
 
+@pytest.mark.proof
 def test_a_server_without_an_image_in_time_is_deleted_if_the_lease_says_so(slow):
     lease, servers = _lease(slow, 2, on_image_failure='delete')
     slow.cloud.spoil_images(servers[0].id, 'stuck')

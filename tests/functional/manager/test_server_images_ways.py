@@ -195,6 +195,7 @@ def test_no_server_disappears_by_a_change_before_its_image_is_active(slow, more,
     assert len(slow.cloud.stacks()) == len(more)
 
 
+@pytest.mark.proof
 def test_a_host_with_a_server_of_a_lease_is_not_withdrawn(slow):
     lease = _stack(slow)
     [host_id] = _metal(lease).resource_ids

@@ -51,6 +51,7 @@ def test_leases_start_and_end_by_themselves_at_the_same_time(running):
     assert len(running.core.cloud.as_service().nova.aggregate('freepool').hosts) == 3
 
 
+@pytest.mark.proof
 def test_a_host_that_changes_in_the_cloud_is_noticed(running):
     calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
     host = calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
@@ -76,6 +77,7 @@ def test_a_manager_answers_over_the_bus(conf, database, caplog):
             manager.stop()
 
 
+@pytest.mark.proof
 def test_a_stop_hands_back_what_is_not_done_in_time(running):
     running.core.cloud.as_service()
     calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
@@ -134,6 +136,7 @@ def test_full_workers_do_not_make_the_manager_look_again_and_again(conf, databas
 _REFUSED = 'the login in [keystone] is refused: 401'
 
 
+@pytest.mark.proof
 def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
         conf, database, caplog):
     caplog.set_level(logging.INFO)
@@ -177,6 +180,7 @@ def test_managers_of_one_process_on_one_machine_have_different_names(conf, datab
         assert one.owner != other.owner
 
 
+@pytest.mark.proof
 def test_a_start_that_fails_leaves_nothing_that_listens(conf, database):
     with socket.create_server(('127.0.0.1', 0)) as free:
         port = free.getsockname()[1]

@@ -43,6 +43,7 @@ def test_a_lease_does_not_start_on_a_host_that_has_got_a_second_hypervisor(manag
     assert acts.aggregate(manager, lease).hosts == ('compute-2',)
 
 
+@pytest.mark.proof
 def test_an_end_deletes_no_servers_of_another_hypervisor_and_waits_for_them(manager):
     manager.enrol(1)
     lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
@@ -60,6 +61,7 @@ def test_an_end_deletes_no_servers_of_another_hypervisor_and_waits_for_them(mana
     assert acts.is_clean(manager, 1)
 
 
+@pytest.mark.proof
 def test_an_end_leaves_servers_alone_where_another_hypervisor_has_taken_the_service_host(manager):
     manager.enrol(1)
     manager.active(end=NOON + hours(3))
@@ -69,6 +71,7 @@ def test_an_end_leaves_servers_alone_where_another_hypervisor_has_taken_the_serv
     assert [each.id for each in manager.cloud.servers()] == [others.id]
 
 
+@pytest.mark.proof
 def test_a_host_taken_from_a_running_lease_keeps_servers_of_another_hypervisor(manager):
     _, second = manager.enrol(2)
     lease = manager.active(builders.hosts(2), end=NOON + hours(3))

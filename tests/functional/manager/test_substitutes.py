@@ -87,6 +87,7 @@ def test_instances_together_all_move_to_one_host(manager, enrol):
     assert _spread(manager.lease(lease)) == {third.id: 4}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('affinity', [True, False, None])
 def test_a_start_without_a_free_host_fails_and_names_the_host(manager, enrol, affinity):
     first, _second = enrol(2)

@@ -113,6 +113,7 @@ def test_each_of_several_servers_gets_a_reservation_of_its_own(manager):
     assert {each.leased_id for each in lease.reservations} == servers
 
 
+@pytest.mark.proof
 def test_a_lease_whose_server_never_comes_ends_when_it_has_waited_long_enough(manager):
     lease = leased(manager, to_come())
     run_for(manager, 119)
@@ -124,6 +125,7 @@ def test_a_lease_whose_server_never_comes_ends_when_it_has_waited_long_enough(ma
     assert not acts.trusts(manager)
 
 
+@pytest.mark.proof
 def test_fewer_servers_than_reservations_keep_the_lease_and_free_the_rest(manager):
     manager.enrol(4)
     lease = leased(manager, to_come(), to_come(), start=LATER, end=LATER + builders.hours(1))
@@ -241,6 +243,7 @@ def test_a_lease_is_made_without_capacity_that_is_only_preferred(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+@pytest.mark.proof
 def test_a_server_that_cannot_wake_puts_its_lease_in_error_with_the_reason(manager):
     manager.core.conf.set_override('hold_room', 'preferred', group='virtual:instance')
     lease = leased(manager, to_come(), start=LATER, end=LATER + builders.hours(9))

@@ -136,6 +136,7 @@ def test_a_leased_server_does_not_become_room_for_instances(manager, api, start,
     assert 'leases a server' in answer.json['error_message']
 
 
+@pytest.mark.proof
 def test_a_server_that_is_bound_at_the_last_moment_keeps_its_lease(manager, demo):
     lease = story.leased(manager, story.to_come())
     server = story.boot(manager)
@@ -152,6 +153,7 @@ def test_a_server_that_is_bound_at_the_last_moment_keeps_its_lease(manager, demo
     assert story.only(manager.lease(lease)).leased_id == server.id
 
 
+@pytest.mark.proof
 def test_a_server_that_comes_when_the_lease_was_given_up_is_refused(manager, demo):
     lease = story.leased(manager, story.to_come(), story.to_come())
     story.boot(manager, lease)

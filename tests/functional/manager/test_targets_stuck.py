@@ -88,6 +88,7 @@ def test_its_room_is_nobody_elses_while_its_image_takes_its_time(conf, database,
     following = manager.expect(following, lifecycle.ACTIVE, AFTER)
 
 
+@pytest.mark.proof
 def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
     manager.enrol(1)
     both = [coming(manager) for _ in range(2)]

@@ -308,6 +308,7 @@ def kinds(manager, table, column):
         return collections.Counter(connection.execute(sa.select(table.c[column])).scalars())
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('seconds', [1, 3600])
 def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
         manager, monkeypatch, seconds):
@@ -351,6 +352,7 @@ def _longer(manager, lease, number):
     manager.change(lease, end=lease.end + builders.hours(number))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(('change', 'request_of'), [
     (_up_and_down, builders.hosts), (_copies_up_and_down, builders.instances),
     (_longer, builders.hosts)])

@@ -204,6 +204,7 @@ def test_after_an_outage_all_days_are_closed_in_order(manager):
     assert [days.close(manager.database, now) for _ in range(5)] == [31, 31, 31, 7, 0]
 
 
+@pytest.mark.proof
 def test_managers_that_close_days_together_close_each_once(lived):
     others = [lived.database] if lived.database.dialect == 'sqlite' else [
         engine.Database(lived.database.engine.url.render_as_string(hide_password=False))
@@ -308,6 +309,7 @@ def pool_steps(manager, **options):
         TODAY, TODAY + 5 * DAY, 3600, **options)).steps
 
 
+@pytest.mark.proof
 def test_utilisation_of_closed_days_equals_that_of_the_rows_and_stays_after_a_purge(lived):
     host = lived.client.list_resources(builders.an_admin(), 'host')[3]
     lived.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=False)
@@ -322,6 +324,7 @@ def test_utilisation_of_closed_days_equals_that_of_the_rows_and_stays_after_a_pu
     assert (pool_steps(lived), pool_steps(lived, pool='host')) == before
 
 
+@pytest.mark.proof
 def test_the_command_closes_days_before_it_purges(conf, lived, capsys, monkeypatch):
     before = everything(lived)
     url = lived.database.engine.url.render_as_string(hide_password=False)
@@ -333,6 +336,7 @@ def test_the_command_closes_days_before_it_purges(conf, lived, capsys, monkeypat
     assert everything(lived) == before
 
 
+@pytest.mark.proof
 def test_a_running_manager_closes_the_days_that_are_over(conf, database):
     enrolled = datetime.datetime.now(datetime.UTC) - 3 * DAY
     with database.writer() as connection:

@@ -158,6 +158,7 @@ def test_a_higher_priority_goes_before_and_takes_what_was_held_back(manager, ful
     assert states(manager, [first, urgent]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
 
 
+@pytest.mark.proof
 def test_resources_of_a_lease_that_is_given_up_go_to_the_next(manager, full):
     large = waiting(manager, 4, not_after=NOON + minutes(10))
     small = waiting(manager, 1)

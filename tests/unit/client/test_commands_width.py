@@ -198,6 +198,7 @@ def test_every_list_about_prices_fits(house, manager, tmp_path):
     assert house('price-book', 'list', '-f', 'json').json[0]['description'] == book['description']
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('width', thinning.few(WIDTHS, 1))
 def test_one_object_fits(house, width):
     lease = house('lease', 'create', 'with-criteria', '--start', '+30h', '--duration', '1h',
@@ -211,6 +212,7 @@ def test_one_object_fits(house, width):
         assert max(map(len, outcome.out.splitlines())) <= width, outcome.out
 
 
+@pytest.mark.proof
 def test_a_pipe_gets_all_values_in_full(house):
     outcome = house('host', 'set', LONG_NAME, '--property', f'rack={"r1 " * 60}')
     assert f'{"r1 " * 60}'.strip() in outcome.out
@@ -218,6 +220,7 @@ def test_a_pipe_gets_all_values_in_full(house):
     assert lease['id'] in house('lease', 'list').out
 
 
+@pytest.mark.proof
 def test_the_first_letters_of_an_id_are_enough(house):
     for noun in ('lease', 'offer', 'maintenance', 'notification'):
         found = house(noun, 'list', '-f', 'json').json[0]['id']
@@ -228,6 +231,7 @@ def test_the_first_letters_of_an_id_are_enough(house):
     assert f'| {house("lease", "show", LONG_NAME, "-f", "json").json["id"][:8]} |' in table
 
 
+@pytest.mark.proof
 def test_a_width_that_was_asked_for_counts(house):
     shown = house('lease', 'show', LONG_NAME, '--max-width', '80').out
     assert max(map(len, shown.splitlines())) <= 80, shown
@@ -241,6 +245,7 @@ def test_no_list_is_forgotten():
         *LISTS, *BILLED, 'audit list', 'notification log'}
 
 
+@pytest.mark.proof
 def test_programs_and_those_who_name_columns_get_every_field(house):
     [lease] = [each for each in house('lease', 'list', '-f', 'json').json
                if each['name'] == LONG_NAME]

@@ -101,6 +101,7 @@ def test_a_refused_move_changes_nothing_and_the_others_happen(simulate):
     assert nova.aggregate('freepool').hosts == ('compute-2',)
 
 
+@pytest.mark.proof
 def test_two_processes_share_one_cloud(simulate, tmp_path):
     state = tmp_path / 'cloud.sqlite'
     program = """
@@ -119,6 +120,7 @@ def test_two_processes_share_one_cloud(simulate, tmp_path):
 
 
 # Points: 1, 2 look for the aggregate; 3, 4 make it; 5, 6 and 7, 8 move a host each.
+@pytest.mark.proof
 @pytest.mark.parametrize('point, aggregates, hosts', thinning.few([
     (3, 0, ()), (4, 1, ()), (6, 1, ('compute-1',)), (8, 1, ('compute-1', 'compute-2'))], 2))
 def test_a_process_dies_at_the_point_that_was_named(simulate, tmp_path, point, aggregates, hosts):

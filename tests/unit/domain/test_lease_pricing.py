@@ -8,6 +8,7 @@ import zoneinfo
 
 import hypothesis
 from hypothesis import strategies
+import pytest
 
 from climate.domain import interval
 from climate.domain import lease_pricing
@@ -63,7 +64,6 @@ def _subjects(draw):
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=3, max_size=3))
-@hypothesis.settings(max_examples=60)
 def test_the_price_of_a_span_is_the_sum_of_the_prices_of_its_parts(subject, books, moments):
     first, middle, last = sorted(moments)
     parts = [lease_pricing.charges(subject, books, first, middle),
@@ -75,7 +75,6 @@ def test_the_price_of_a_span_is_the_sum_of_the_prices_of_its_parts(subject, book
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=2, max_size=2))
-@hypothesis.settings(max_examples=60)
 def test_a_price_is_never_negative(subject, books, moments):
     found = lease_pricing.charges(subject, books, *sorted(moments))
     assert lease_pricing.total(found) >= 0
@@ -86,7 +85,6 @@ def test_a_price_is_never_negative(subject, books, moments):
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, max_size=4))
-@hypothesis.settings(max_examples=60)
 def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subject, books, looks):
     end = BEGIN + datetime.timedelta(days=400)
     posted = []
@@ -102,7 +100,6 @@ def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subj
 @hypothesis.given(
     strategies.lists(strategies.integers(0, 3 * lease_pricing.ATOMS // 100), max_size=50),
     strategies.sampled_from([0, 2, 3]))
-@hypothesis.settings(max_examples=60)
 def test_no_lease_saves_more_than_half_of_the_smallest_unit_by_rounding(prices_of_leases, decimals):
     billed = sum(lease_pricing.rounded(each, decimals) for each in prices_of_leases)
     off = abs(billed * lease_pricing.ATOMS - sum(prices_of_leases) * 10 ** decimals)
@@ -150,7 +147,6 @@ _ZONES = [zoneinfo.ZoneInfo(name) for name in (
 
 
 @hypothesis.given(strategies.data())
-@hypothesis.settings(max_examples=60)
 def test_lengths_are_the_sums_of_the_spans(data):
     edges = sorted(data.draw(strategies.sets(strategies.integers(0, 1440), min_size=2, max_size=6)))
     windows = tuple(peak_hours.PeakWindow(
@@ -167,6 +163,7 @@ def test_lengths_are_the_sums_of_the_spans(data):
     assert dict(peaks.lengths(start, end)) == wanted
 
 
+@pytest.mark.proof
 def test_seven_thousand_years_are_added_up_by_weeks():
     windows = tuple(peak_hours.PeakWindow(frozenset(range(5)), 60 * hour, 60 * hour + 30,
                                           decimal.Decimal(25)) for hour in range(20))

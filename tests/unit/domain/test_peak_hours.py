@@ -101,6 +101,7 @@ class _Counting(datetime.tzinfo):
         return self._zone.fromutc(moment.replace(tzinfo=self._zone)).replace(tzinfo=self)
 
 
+@pytest.mark.proof
 def test_a_lease_until_the_year_9998_costs_hardly_more_than_one_until_2150():
     start, asked = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC), []
     for year in (2150, 9998):

@@ -89,7 +89,6 @@ def outcome(demand, candidates):
         return error
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_the_choice_refuses_only_if_too_little_is_free(demand, candidates):
     room, total = room_by_counting(demand, candidates)
@@ -104,7 +103,6 @@ def test_the_choice_refuses_only_if_too_little_is_free(demand, candidates):
     assert sum(found.values()) == min(total, demand.at_most) >= demand.at_least
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_the_choice_never_overbooks_and_honours_the_spread(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
@@ -115,7 +113,6 @@ def test_the_choice_never_overbooks_and_honours_the_spread(demand, candidates):
         assert len(found) <= 1
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_the_choice_keeps_what_it_can(demand, candidates):
     room, _ = room_by_counting(demand, candidates)

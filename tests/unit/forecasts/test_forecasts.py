@@ -7,6 +7,7 @@ from climate import forecasts
 from climate.forecasts import seasonal_naive
 
 
+@pytest.mark.proof
 def test_auto_chooses_the_better_method_if_there_is_enough_history():
     assert forecasts.load('auto', 24 * 14)[0] == 'holt-winters'
     assert forecasts.load('auto', 24 * 13)[0] == 'seasonal-naive'

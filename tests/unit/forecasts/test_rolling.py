@@ -36,6 +36,7 @@ def test_the_forecast_of_a_periodic_series_continues_it(method, series):
     assert found.past_error < 0.05 * series.max()
 
 
+@pytest.mark.proof
 def test_the_bands_of_a_noisy_series_hold_about_what_they_should(method):
     series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
     inside, wider = [], []

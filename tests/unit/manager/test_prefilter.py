@@ -72,7 +72,6 @@ def outcome(choose, asks):
         return error.message, error.kwargs
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, st.lists(st.tuples(demands, gaps, st.booleans()), min_size=1, max_size=3),
                   margins)
 def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin):
@@ -84,7 +83,6 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
         for demand, gap, must_keep in wanted])
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, margin):
     free, used = ground(hosts, gap, margin).free_copies(demand.amount, WINDOW)
@@ -96,7 +94,6 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
 
 
 @pytest.mark.proof
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
     hypothesis.assume(demand.amount is not selection.WHOLE)
@@ -107,7 +104,6 @@ def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, 
             assert prefilter.choose([first], WINDOW) == prefilter.choose([everything], WINDOW)
 
 
-@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_few_are_left(hosts, demand, gap, margin):
     left = prefilter.best(demand, ground(hosts, gap, margin), demand.at_most, WINDOW)

@@ -101,6 +101,7 @@ def test_an_answer_that_is_no_success_is_a_failure(conf, server, status, permane
         f'The receiver answered {status}.', permanent)
 
 
+@pytest.mark.proof
 def test_a_receiver_that_does_not_answer_costs_the_time_limit(conf, server):
     conf.set_override('timeout_seconds', 1, group='webhook')
     given_up = threading.Event()

@@ -72,6 +72,7 @@ def test_a_request_without_hints_of_climate_passes_byte_for_byte(
     every()
 
 
+@pytest.mark.proof
 def test_bad_hints_are_refused_with_their_name_others_get_a_lease(
         user, nova, service, requests_mock):
     @SETTINGS

@@ -44,16 +44,19 @@ def calls(conf):
                 each.cleanup()
 
 
+@pytest.mark.proof
 def test_a_call_that_the_manager_does_not_know_can_be_repeated_later(calls):
     with pytest.raises(errors.ManagerOutdated, match='try again in 5 seconds') as raised:
         calls.get_resources(builders.an_admin(), 'host', [1])
     assert raised.value.status == 503
 
 
+@pytest.mark.proof
 def test_an_argument_that_the_manager_does_not_know_can_be_repeated_later(calls):
     with pytest.raises(errors.ManagerOutdated):
         calls.list_resources(builders.an_admin(), 'host')
 
 
+@pytest.mark.proof
 def test_arguments_with_their_defaults_are_not_sent(calls):
     assert calls.lease_history(builders.an_admin(), 'a', marker=None) == []

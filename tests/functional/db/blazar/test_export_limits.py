@@ -66,6 +66,7 @@ def test_a_lease_whose_action_is_not_finished_is_left_out(blazar, manager, expor
     assert 'is not finished' in problem.why and 'Start climate-manager' in problem.advice
 
 
+@pytest.mark.proof
 def test_a_lease_in_error_is_exported_so_that_blazar_ends_it(blazar, manager, export):
     booked = manager.create(blazar_leases.later(builders.hosts(4)))
     manager.cloud.remove_host('compute4')

@@ -18,6 +18,7 @@ def export_blazar(run_program, blazar, imported):
         options=f'{blazar_database.NAMES}[cloud]\ndriver = simulated\n')
 
 
+@pytest.mark.proof
 def test_an_export_without_changes_reports_that_nothing_changes(export_blazar, blazar):
     before = {name: blazar.rows(name) for name in blazar.tables}
     status, output = export_blazar()
@@ -44,6 +45,7 @@ def test_a_pending_lease_gets_its_objects_and_its_rows(export_blazar, blazar, ma
     assert details['aggregate_id'] is not None
 
 
+@pytest.mark.proof
 def test_losses_are_accepted_before_anything_is_written(export_blazar, blazar, manager):
     kept = manager.create(blazar_leases.later(builders.hosts(1)))
     manager.create(builders.a_lease(
@@ -77,6 +79,7 @@ def test_a_target_of_another_service_is_refused(export_blazar, blazar):
     assert status == 1 and 'this is not a database of Blazar 2025.2 to 2026.2' in output, output
 
 
+@pytest.mark.proof
 def test_a_target_that_cannot_be_written_is_one_line_and_unchanged(export_blazar, blazar, manager):
     booked = manager.create(blazar_leases.later(builders.hosts(1)))
     blazar.execute('CREATE TRIGGER full BEFORE INSERT ON computehost_allocations '

@@ -157,6 +157,7 @@ def test_a_second_export_changes_nothing_and_a_third_follows_a_change(blazar, ma
     assert {**blazar.of_lease(booked.id), 'leases': []} == {**before, 'leases': []}
 
 
+@pytest.mark.proof
 def test_an_export_that_was_killed_is_completed_by_the_next(blazar, manager, export):
     booked = manager.create(blazar_leases.later(builders.hosts(1), builders.instances(2, False)))
     before = {name: blazar.rows(name) for name in blazar.tables}

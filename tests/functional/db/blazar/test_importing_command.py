@@ -34,6 +34,7 @@ def test_a_dry_run_shows_overlaps_with_both_owners_and_writes_nothing(import_bla
     assert not leases(database)
 
 
+@pytest.mark.proof
 def test_overlaps_are_accepted_before_anything_is_written(import_blazar, database):
     status, output = import_blazar()
     assert status == 1 and '--accept-losses. Nothing was written.' in output
@@ -49,6 +50,7 @@ def test_an_import_and_its_repetition_report_their_numbers(import_blazar, databa
     assert status == 0 and '0 added, 0 updated, 15 unchanged' in output, output
 
 
+@pytest.mark.proof
 def test_an_import_waits_until_managers_are_stopped(import_blazar, database):
     now = database.now()
     with database.writer() as connection:
@@ -64,6 +66,7 @@ def test_a_wrong_source_is_one_line(import_blazar, url):
     assert status == 1 and output.count('\n') <= 1 and '--source' in output, output
 
 
+@pytest.mark.proof
 def test_a_report_that_cannot_be_written_is_one_line_and_nothing_is_imported(
         import_blazar, database):
     status, output = import_blazar('--accept-losses', '--report', '/nowhere/report')
