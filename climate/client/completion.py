@@ -87,13 +87,29 @@ def parser_of(words: Sequence[str], environ: Mapping[str, str]) -> argparse.Argu
             continue
         parser = nouns.add_parser(noun, help=about)
         if noun in typed:
-            verbs = parser.add_subparsers(parser_class=argparse.ArgumentParser)
-            for name in overview.of_word(known, noun):
-                verb = name.partition(' ')[2]
-                verbs.add_parser(verb, help=overview.sentence(known[name]))
-                if verb in typed:
-                    verbs._name_parser_map[verb] = _arguments(shell, name, environ)
+            _add_verbs(parser, shell, {name.partition(' ')[2]: name for name in
+                                       overview.of_word(known, noun)}, typed, environ)
     return shell.parser
+
+
+def _add_verbs(parser: argparse.ArgumentParser, shell: 'shell_module.Shell',
+               names: Mapping[str, str], typed: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Add the parsers of commands to the parser of their first words.
+
+    :param names: {words of a verb: name of the command}.
+    """
+    verbs = parser.add_subparsers(parser_class=argparse.ArgumentParser)
+    known = shell.command_manager.commands
+    for first in dict.fromkeys(verb.partition(' ')[0] for verb in names):
+        if first in names:
+            verbs.add_parser(first, help=overview.sentence(known[names[first]]))
+            if first in typed:
+                verbs._name_parser_map[first] = _arguments(shell, names[first], environ)
+            continue
+        group = verbs.add_parser(first)
+        if first in typed:
+            _add_verbs(group, shell, {verb.partition(' ')[2]: name for verb, name in names.items()
+                                      if verb.partition(' ')[0] == first}, typed, environ)
 
 
 def _arguments(shell: 'shell_module.Shell', name: str, environ: Mapping[str, str]

@@ -128,7 +128,8 @@ def _subjects(connection):
         if start >= row.end:
             continue
         items[reservation.lease_id] += (lease_pricing.PricedItem(
-            row.reservation_id, reservation.resource_type, pools[row.resource_id], start,
+            reservation.billed_as or row.reservation_id, reservation.resource_type,
+            pools[row.resource_id], start,
             row.end, row.copies, tuple(sorted(properties[row.resource_id])), row.promised_until,
             tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
     return {row.id: lease_pricing.Subject(

@@ -9,6 +9,8 @@ import typing
 from climate.client.commands import argument_errors
 
 _WIDTH = 79
+# Stands for the space in the words of a verb while lines are wrapped.
+_JOINT = '\N{NO-BREAK SPACE}'
 _INDENT = 18
 #: (heading, {word: what its commands are about}); '' if the word is a command itself.
 GROUPS: Sequence[tuple[str, Mapping[str, str]]] = (
@@ -67,7 +69,9 @@ def of_all(program: str, commands: Commands) -> str:
         if present:
             lines += ['', f'{heading}:']
         for word, what in present:
-            verbs = [name.partition(' ')[2] for name in of_word(commands, word)]
+            # A line never ends between the words of a verb.
+            verbs = [name.partition(' ')[2].replace(' ', _JOINT)
+                     for name in of_word(commands, word)]
             text = ': '.join(filter(None, [what, ', '.join(filter(None, verbs))]))
             lines += _entry(word, text or sentence(commands[word]))
     width = max(len(words) for words, _ in _EXAMPLES) + len(program) + 1
@@ -123,5 +127,6 @@ def near(words: Sequence[str], commands: Iterable[str]) -> list[str]:
 
 
 def _entry(word: str, text: str, indent: int = _INDENT) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=f'  {word}'.ljust(indent),
-                         subsequent_indent=' ' * indent, break_on_hyphens=False) or [f'  {word}']
+    lines = textwrap.wrap(text, _WIDTH, initial_indent=f'  {word}'.ljust(indent),
+                          subsequent_indent=' ' * indent, break_on_hyphens=False)
+    return [line.replace(_JOINT, ' ') for line in lines] or [f'  {word}']

@@ -61,10 +61,7 @@ class Accepting:
 
     def _take(self, context, transfer, lease, lease_id, *, dry_run):
         now = self._core.clock()
-        if not transfer.is_open(now):
-            raise errors.TransferClosed(
-                transfer_id=transfer.id, status=transfer.status_at(now),
-                action=transfers.ACCEPTED, new_lease_id=transfer.new_lease_id)
+        offering.refuse_closed(self._core, transfer.id)
         transfers.refuse_untransferable(lease, transfer.hosts, now)
         if context.project_id == lease.project_id:
             raise errors.TransferRefused(lease_id=lease.id, reason='your project owns it already')

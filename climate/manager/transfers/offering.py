@@ -146,6 +146,23 @@ def received(core, context, transfer_id, key=None):
     return transfer
 
 
+def refuse_closed(core, transfer_id):
+    """Refuse to accept a Transfer that was decided, or has expired.
+
+    :raises TransferClosed: the error has the status.
+    """
+    with core.database.reader() as connection:
+        transfer = stored.get(connection, transfer_id)
+    now = core.clock()
+    if not transfer.is_open(now):
+        raise _closed(transfer, transfers.ACCEPTED, now)
+
+
+def _closed(transfer, action, now):
+    return errors.TransferClosed(transfer_id=transfer.id, status=transfer.status_at(now),
+                                 action=action, new_lease_id=transfer.new_lease_id)
+
+
 def close(connection, transfer, status, now, who, **values):
     """Write the decision about an open Transfer.
 
@@ -153,9 +170,7 @@ def close(connection, transfer, status, now, who, **values):
     """
     if transfer.is_open(now) and stored.decide(connection, transfer, status, now, who, **values):
         return
-    current = stored.get(connection, transfer.id)
-    raise errors.TransferClosed(transfer_id=transfer.id, status=current.status_at(now),
-                                action=status, new_lease_id=current.new_lease_id)
+    raise _closed(stored.get(connection, transfer.id), status, now)
 
 
 def refuse_types(core, lease):

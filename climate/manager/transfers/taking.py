@@ -11,6 +11,7 @@ import functools
 from climate import errors
 from climate.db import allocations
 from climate.db import events
+from climate.db import journal
 from climate.db import leases
 from climate.db import shares as stored_shares
 from climate.domain import event_kinds
@@ -22,6 +23,7 @@ from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
+from climate.manager.notifications import outbox
 from climate.manager.shares import withdrawals
 from climate.manager.transfers import former_users
 from climate.manager.transfers import handover
@@ -181,6 +183,8 @@ class TransferTaking:
         try:
             return self._book(draft, planned, write)
         except errors.LostRace as error:
+            # If another acceptance was faster, its error says so.
+            offering.refuse_closed(self._core, self._transfer.id)
             raise errors.TransferRefused(lease_id=self._lease.id, reason=(
                 'it was changed by another request at the same time, or its resources are not '
                 'available any more: show the offer again')) from error
@@ -219,6 +223,9 @@ class TransferTaking:
         lease = write(connection, draft.lease, chosen)
         reports.note_origin(connection, lease, transfer, now, who)
         if self._runs:
+            # Usage counts from this entry on.
+            journal.note(connection, lease.id, now, 'climate', event_kinds.START)
+            outbox.publish(connection, lease, now, f'event.{event_kinds.START}')
             for share in former_users.shares_of(old, transfer, lease, now):
                 stored_shares.add(connection, share)
                 withdrawals.order_events(connection, lease, share, now)

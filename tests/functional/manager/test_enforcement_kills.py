@@ -6,61 +6,16 @@ import pytest
 import sqlalchemy as sa
 from support import builders
 from support import crashing
-from support import ledger_driver
+from support import dying_sites
 
 from climate import errors
 from climate.db import enforcement_calls
 from climate.db import journal
-from climate.db import leases
 from climate.db import tables
 from climate.domain import records
 from climate.manager.leases import enforcement_reports
 
 _LEASE = str(uuid.UUID(int=1))
-
-
-class DyingPoints(crashing.Points):
-    """Points after which the process stays dead until `begin`."""
-
-    def reach(self, *_where):
-        self.count += 1
-        if self.crash_at and self.count >= self.crash_at:
-            raise crashing.Crash
-
-
-class Site:
-    """A database and a service, on which managers come and go."""
-
-    def __init__(self, conf, path, charges_when_asked):
-        self.points = DyingPoints()
-        self.clock = builders.Clock()
-        self.driver = ledger_driver.LedgerDriver(conf, charges_when_asked)
-        self.driver.reach = self.points.reach
-        self._conf, self._path = conf, path
-        self.manager = None
-        self.start()
-
-    def start(self):
-        """Start another manager."""
-        self.points.begin(0)
-        if self.manager is not None:
-            self.manager.database.dispose()
-        database = crashing.Fragile(f'sqlite:///{self._path}', self.points)
-        cloud = self.manager.cloud if self.manager is not None else None
-        self.manager = builders.Manager(self._conf, database, self.clock, cloud, driver=self.driver)
-        self.manager.cloud.faults.on_point = self.points.reach
-
-    def report(self):
-        """Run the manager and its reports until nothing is due."""
-        reports = enforcement_reports.EnforcementReports(self.manager.core)
-        for _ in range(4):
-            self.manager.run()
-            reports.step(self.clock())
-            self.clock.advance(builders.minutes(1))
-
-    def lease(self):
-        with self.manager.database.reader() as connection:
-            return next(iter(leases.mentioned(connection, {_LEASE})), None)
 
 
 def _create(site):
@@ -153,7 +108,7 @@ def test_charges_equal_leases_after_a_crash_at_any_step(
         crash_at += 1
         path = tmp_path / f'{crash_at}.sqlite'
         path.write_bytes(migrated.read_bytes())
-        site = Site(conf, path, charges_when_asked)
+        site = dying_sites.Site(conf, path, charges_when_asked)
         site.manager.enrol(2)
         for step in arrange:
             step(site)
@@ -185,7 +140,7 @@ def test_charges_equal_leases_after_a_crash_at_any_step(
 
 def _steps(site):
     """Return what the lease shows of its steps, as in _STEPS."""
-    lease = site.lease()
+    lease = site.lease(_LEASE)
     with site.manager.database.reader() as connection:
         lines = [line.what for line in journal.history(connection, _LEASE)]
         last_steps = connection.execute(sa.select(sa.func.count()).where(
@@ -196,7 +151,7 @@ def _steps(site):
 
 def _charges_equal_leases(site, where):
     """Check that the lease is charged for its present span, if it is written, and nothing else."""
-    lease = site.lease()
+    lease = site.lease(_LEASE)
     expected = {}
     if lease is not None and lease.deleted_at is None and lease.ended_at is None:
         expected[_LEASE] = lease.start, lease.end, 1

@@ -58,6 +58,9 @@ def service(requests_mock):
 @pytest.mark.parametrize(('words', 'prefix', 'values'), [
     ((), 'le', ['lease']),
     (('lease',), 's', ['set', 'share', 'shares', 'show', 'swap']),
+    (('lease',), 'tr', ['transfer']),
+    (('lease', 'transfer'), 'o', ['offer']),
+    (('lease', 'transfer', 'offer'), '--ho', ['--hosts']),
     (('lease', 'list'), '--stat', ['--status']),
     (('lease', 'list', '--status'), 'act', ['active']),
     (('lease', 'list', '-f'), 'y', ['yaml']),
