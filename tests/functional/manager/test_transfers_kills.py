@@ -55,7 +55,7 @@ def _open_leases(site):
 
 
 def _follow(site, offered, died):
-    """Let another manager complete the work; the receiver accepts again if it can."""
+    """Complete the work with another manager; the receiver accepts again if it can."""
     site.start()
     if died:
         try:

@@ -206,7 +206,7 @@ def test_a_receiver_who_cannot_delegate_is_refused(manager, conf):
     assert acts.everything(manager) == before
 
 
-def test_of_two_acceptances_at_once_exactly_one_succeeds(manager):
+def test_exactly_one_of_two_acceptances_at_once_succeeds(manager):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
     made = manager.client.offer_transfer(builders.a_member(), lease.id,
