@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse the bodies of requests about leases into records."""
 import dataclasses
-import hashlib
-import json
 
 from climate import errors
 from climate import moments
 from climate.api import body
 from climate.api import hooks
+from climate.api import idempotency
 from climate.api import queries
 from climate.api import rest_1_0
 from climate.api import schemas
@@ -21,7 +20,6 @@ _RESERVED_EVENTS = {
 # The offer sets these fields of a lease that is created from it.
 _SET_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _MOMENTS = ('start', 'end', 'before_end')
-_LONGEST_KEY = 255
 # Fields of reservations of every type, which REST 1.0 does not have.
 _ORDER_FIELDS = ('label', 'depends_on')
 
@@ -55,7 +53,7 @@ def request_of(request, parts):
                 'start and end are given, too; leave one of the three out.'))
         if 'start' not in data and end is not None and seconds is None:
             start = times.NOW
-    key = None if lenient else request.headers.get('Idempotency-Key')
+    key = None if lenient else idempotency.key_of(request)
     return records.LeaseRequest(
         name=name_of(data['name']), start=None if start == times.NOW else start, end=end,
         duration_seconds=seconds, before_end=_before_end(data, lenient),
@@ -63,9 +61,8 @@ def request_of(request, parts):
                            for item in data.get('reservations', ())),
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
-        dry_run=_dry_run(request), idempotency_key=_key(key),
-        # The hash is of the body as it was sent, so a repeated "+2h" is the same request.
-        request_hash=_hash(sent) if key else None, offer_id=offer_id,
+        dry_run=_dry_run(request), idempotency_key=key,
+        request_hash=idempotency.hash_of(sent) if key else None, offer_id=offer_id,
         idle_exempt=not lenient and data.get('idle_exempt', False),
         while_free_seconds=None if lenient else _while_free(data) or None)
 
@@ -234,18 +231,6 @@ def _acquire(acquire):
         if values['not_after'] == times.NOW:
             raise errors.BadField(field='acquire.not_after', reason='it must be in the future.')
     return records.AcquireRequest(**values)
-
-
-def _key(key):
-    if key is not None and not (key.isascii() and key.isprintable()
-                                and 0 < len(key) <= _LONGEST_KEY):
-        raise errors.BadField(field='Idempotency-Key', reason=(
-            f'it must have 1 to {_LONGEST_KEY} printable ASCII characters, such as a UUID.'))
-    return key
-
-
-def _hash(data):
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def refuse_stale(request, lease):

@@ -6,6 +6,7 @@ import re
 from climate import errors
 from climate import moments
 from climate.api import body
+from climate.api import idempotency
 from climate.api import lease_body
 from climate.api import queries
 from climate.api import schemas
@@ -25,7 +26,7 @@ def request_of(request, parts, hidden_criteria):
     :raises BadRequest: the error names the field.
     """
     data = body.read(request, schemas.SERIES_CREATE, parts.conf.api.max_body_bytes)
-    time_zone = data.get('time_zone', 'UTC')
+    time_zone, key = data.get('time_zone', 'UTC'), idempotency.key_of(request)
     return series_records.SeriesRequest(
         name=lease_body.name_of(data['name']),
         reservations=tuple(map(lease_body.reservation, data['reservations'])),
@@ -33,7 +34,8 @@ def request_of(request, parts, hidden_criteria):
         seconds=times.seconds('duration', data['duration']), repeat=data['repeat'],
         time_zone=time_zone, mode=data.get('mode', series_records.WHAT_FITS),
         same_resources=data.get('same_resources', False), hidden_criteria=hidden_criteria,
-        dry_run=queries.flag(request, 'dry_run'))
+        dry_run=queries.flag(request, 'dry_run'), idempotency_key=key,
+        request_hash=idempotency.hash_of({'series': data}) if key else None)
 
 
 def changes_of(request, parts, hidden_criteria):

@@ -9,10 +9,10 @@ import contextlib
 import datetime
 import itertools
 import typing
-import uuid
 
 from climate.client import errors
 from climate.client import http
+from climate.client import idempotency
 from climate.client import name_lookup
 from climate.client import status_words
 from climate.client import times
@@ -141,7 +141,7 @@ class Leases(http.Noun):
                 name: acquire[name] for name in ('not_after',) if name in acquire})}
         response = self._http.call_until_answered(
             'POST', '/leases', body=body, query=_dry(dry_run),
-            headers={'Idempotency-Key': _key(idempotency_key)})
+            headers=idempotency.headers(idempotency_key))
         return self._http.record(response, 'lease')
 
     def update(self, lease_id: str, *, name: str | None = None,
@@ -311,14 +311,6 @@ def _later(end: datetime.datetime, by: times.Span | None, to: times.Moment | Non
         raise errors.BadValue(f'The new end must be later than {times.for_people(times.iso(end))}, '
                               'when the lease ends now. To shorten it: climate lease set --end.')
     return new
-
-
-def _key(given: str | None) -> str:
-    if given is None:
-        return str(uuid.uuid4())
-    if not (given.isascii() and given.isprintable() and given):
-        raise errors.BadValue(f'--key: "{given}" is not a key: write printable ASCII characters.')
-    return given
 
 
 def _swap(resource: str, reservation: str | None) -> dict[str, str]:

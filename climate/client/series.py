@@ -7,6 +7,7 @@ import datetime
 import typing
 
 from climate.client import http
+from climate.client import idempotency
 from climate.client import name_lookup
 from climate.client import times
 
@@ -17,8 +18,10 @@ class AllSeries(http.Noun):
     def create(self, name: str, *, reservations: Sequence[Mapping[str, typing.Any]],
                start: str | datetime.datetime, duration: times.Span, repeat: str,
                time_zone: str = 'UTC', mode: str | None = None, same_resources: bool = False,
-               dry_run: bool = False) -> http.Record:
+               idempotency_key: str | None = None, dry_run: bool = False) -> http.Record:
         """Create a series, and return it with its ``occurrences``.
+
+        A request without a response is repeated with the same key, which makes no second series.
 
         :param start: the local time in `time_zone` from which the rule counts; a time with an
             offset is converted.
@@ -26,6 +29,7 @@ class AllSeries(http.Noun):
         :param time_zone: the name of the zone whose local time the series keeps.
         :param mode: "all_or_nothing", or "what_fits"; None: the default of the service.
         :param same_resources: whether each lease gets the resources of the first one.
+        :param idempotency_key: a key of your own; None: a new one.
         :param dry_run: only return what each occurrence would get.
         :raises Conflict: not all occurrences can be booked, and the mode requires it.
         """
@@ -37,8 +41,9 @@ class AllSeries(http.Noun):
             body['mode'] = mode
         if same_resources:
             body['same_resources'] = True
-        return self._http.record(self._http.call(
-            'POST', '/series', body=body, query={'dry_run': 'true'} if dry_run else None), 'series')
+        return self._http.record(self._http.call_until_answered(
+            'POST', '/series', body=body, query={'dry_run': 'true'} if dry_run else None,
+            headers=idempotency.headers(idempotency_key)), 'series')
 
     def list(self, *, all_projects: bool = False, status: str | None = None
              ) -> Iterator[http.Record]:

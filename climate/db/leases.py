@@ -14,6 +14,7 @@ from climate.domain import acquire
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import texts
+from climate.domain.series import series_records
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
@@ -81,7 +82,7 @@ def lock_free(connection, lease_ids):
 
 
 def of_key(connection, project_id, key, now):
-    """Return the (request_hash, lease_id) that is stored for an Idempotency-Key, or None."""
+    """Return the (request_hash, id of the lease or series) of an Idempotency-Key, or None."""
     keys = tables.IDEMPOTENCY_KEYS
     row = connection.execute(
         sa.select(keys.c.request_hash, keys.c.lease_id)
@@ -91,13 +92,16 @@ def of_key(connection, project_id, key, now):
 
 
 def keep_key(connection, project_id, key, request_hash, lease_id, now, expires_at):
-    """Record until `expires_at` that the request with `key` created `lease_id`.
+    """Record until `expires_at` that the request with `key` created a lease or a series.
 
-    If another request stores the key at the same time, the primary key makes one of them fail.
+    A key of a series that was not finished is free. If another request stores the key at the same
+    time, the primary key makes one of them fail.
     """
     keys = tables.IDEMPOTENCY_KEYS
-    connection.execute(sa.delete(keys).where(keys.c.project_id == project_id, keys.c.key == key,
-                                             keys.c.expires_at <= now))
+    connection.execute(sa.delete(keys).where(
+        keys.c.project_id == project_id, keys.c.key == key, sa.or_(
+            keys.c.expires_at <= now, keys.c.lease_id.in_(sa.select(tables.SERIES.c.id).where(
+                tables.SERIES.c.status == series_records.UNDONE)))))
     connection.execute(sa.insert(keys).values(
         project_id=project_id, key=key, request_hash=request_hash, lease_id=lease_id,
         expires_at=expires_at))

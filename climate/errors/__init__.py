@@ -56,7 +56,7 @@
       TooManyRequests                429   too many requests of one project: try again later
       TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
-        PlansBusy EnforcementBusy
+        PlansBusy EnforcementBusy SeriesInProgress
         NoManager                          no manager has started yet
         ManagerOutdated                    a manager of an older release got a new call
         DatabaseUnreachable                the database does not answer

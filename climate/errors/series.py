@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of series."""
 from climate.errors import base
+from climate.errors import services
 
 
 class SeriesNotFound(base.NotFound):
@@ -17,6 +18,14 @@ class OccurrenceNotFound(base.NotFound):
 class SeriesOver(base.Conflict):
     code = 'series_over'
     template = 'Series {series_id} is {status}: it cannot be changed. Make another series.'
+
+
+class SeriesInProgress(services.Overloaded):
+    """An earlier request with the same Idempotency-Key is not finished."""
+
+    code = 'series_in_progress'
+    template = ('The series of the Idempotency-Key "{key}" is still being created: send the '
+                'request again in {retry_after} seconds.')
 
 
 class SeriesConflict(base.Conflict):

@@ -9,6 +9,7 @@ from climate import errors
 from climate.api import body
 from climate.api import delete_waits
 from climate.api import hooks
+from climate.api import idempotency
 from climate.api import lease_body
 from climate.api import lease_filters
 from climate.api import lease_permissions
@@ -54,9 +55,8 @@ def paths(plugins):
                 operations.query('resource_id', pattern='^[0-9]{1,18}$'),
                 *map(operations.flag, ('all_projects', 'deleted', 'idle'))]),
             'post': operation('Create a lease', with_reservations(
-                schemas.LEASE_CREATE[1], plugins, reservation_schemas.new), 201, [
-                    {'name': 'Idempotency-Key', 'in': 'header', 'schema': {
-                        'type': 'string', 'minLength': 1, 'maxLength': 255}}, dry_run], later=True),
+                schemas.LEASE_CREATE[1], plugins, reservation_schemas.new), 201,
+                              [idempotency.PARAMETER, dry_run], later=True),
         },
         '/leases/{id}': {
             'parameters': [operations.ID],

@@ -5,6 +5,7 @@ import pecan
 
 from climate import errors
 from climate.api import hooks
+from climate.api import idempotency
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
@@ -37,7 +38,8 @@ def paths(plugins):
                 operations.query('project_id'), operations.flag('all_projects')]),
             'post': operations.operation(
                 'Create a series of leases, or preview it',
-                reservation_schemas.repeated(schemas.SERIES_CREATE[1], plugins), 201, [dry_run])},
+                reservation_schemas.repeated(schemas.SERIES_CREATE[1], plugins), 201,
+                [idempotency.PARAMETER, dry_run])},
         '/series/{id}': {
             'parameters': [operations.ID],
             'get': operations.operation('Show a series with its occurrences'),

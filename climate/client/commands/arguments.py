@@ -280,3 +280,10 @@ def _refused_by_argparse(read: typing.Callable[[], _Value]) -> _Value:
         return read()
     except errors.BadValue as error:
         raise argparse.ArgumentTypeError(error.message) from None
+
+
+def add_key(parser: argparse.ArgumentParser, noun: str) -> None:
+    """Add ``--key``, an idempotency key, to the parser of a command that creates something."""
+    parser.add_argument('--key', metavar='TEXT',
+                        help=f'Idempotency key: the same key never creates a second {noun}. '
+                             'Default: a new one.')

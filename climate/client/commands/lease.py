@@ -69,7 +69,7 @@ class CreateLease(new_lease.NewLeaseCommand):
 
         :raises BadValue: an argument is for a single lease only.
         """
-        for name in ('offer', 'before_end', 'idle_exempt', 'while_free', 'key', 'wait', 'acquire'):
+        for name in ('offer', 'before_end', 'idle_exempt', 'while_free', 'wait', 'acquire'):
             if getattr(parsed_args, name, None):
                 raise errors.BadValue(f'--{name.replace("_", "-")} is for a single lease: leave it '
                                       'out, or --repeat.')

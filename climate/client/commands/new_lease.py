@@ -32,9 +32,7 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
         add_while_free(parser)
         parser.add_argument('--idle-exempt', action='store_true',
                             help='Never treat the lease as idle; for administrators.')
-        parser.add_argument('--key', metavar='TEXT',
-                            help='Idempotency key: the same key never creates a second lease. '
-                                 'Default: a new one.')
+        arguments.add_key(parser, 'lease')
         either = parser.add_mutually_exclusive_group()
         either.add_argument('--dry-run', action='store_true',
                             help='Only show the lease that would be created.')

@@ -47,6 +47,7 @@ class CreateSeries(ShowOneSeries):
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
                             help=f'The duration of each lease: {times.SPAN_HELP}.')
         series_arguments.add(parser, required=True)
+        arguments.add_key(parser, 'series')
         parser.add_argument('--dry-run', action='store_true',
                             help='Only show what each occurrence would get, or why not.')
         return parser

@@ -47,7 +47,8 @@ def create(all_series: series.AllSeries, parsed_args: argparse.Namespace,
     return all_series.create(
         parsed_args.name, reservations=reservations, start=start, duration=duration,
         repeat=parsed_args.repeat, time_zone=_zone_name(), mode=parsed_args.mode,
-        same_resources=parsed_args.same_resources, dry_run=parsed_args.dry_run)
+        same_resources=parsed_args.same_resources, idempotency_key=parsed_args.key,
+        dry_run=parsed_args.dry_run)
 
 
 def refuse_without_repeat(parsed_args: argparse.Namespace) -> None:

@@ -106,7 +106,10 @@ class Series:
 
 @dataclasses.dataclass(frozen=True)
 class SeriesRequest:
-    """A request for a series; `repeat` is a rule in the words of people, or an RRULE."""
+    """A request for a series; `repeat` is a rule in the words of people, or an RRULE.
+
+    :ivar idempotency_key: see LeaseRequest, as for `request_hash`.
+    """
 
     name: str
     reservations: tuple[records.ReservationRequest, ...]
@@ -118,6 +121,8 @@ class SeriesRequest:
     same_resources: bool = False
     hidden_criteria: bool = False
     dry_run: bool = False
+    idempotency_key: str | None = None
+    request_hash: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.db import engine
 from climate.db import series as stored
 from climate.db import series_occurrences
 from climate.domain import lease_times
@@ -15,6 +16,7 @@ from climate.domain.series import series_times
 from climate.manager import core as cores
 from climate.manager.leases import trusts
 from climate.manager.series import horizon
+from climate.manager.series import keys
 from climate.manager.series import occurrence_leases
 from climate.manager.series import read
 from climate.manager.series import time_limit
@@ -35,25 +37,40 @@ class CreateSeries:
     def create(self, context, series_id, request):
         """Create the series of a SeriesRequest; return it with its occurrences.
 
-        The call can be repeated with the same id.
+        The call can be repeated: with the same id, or the same Idempotency-Key, it returns the
+        series that the first call created.
 
         :raises BadRequest: the request is wrong; the error names the field.
         :raises SeriesConflict: not all occurrences can be booked, and the mode requires it.
         :raises TooManySeries: the project has too many series that go on.
         :raises TrustRefused: Keystone refuses a trust with which Climate acts for the caller.
         :raises ActsForLease: the token of the caller was made for a lease.
+        :raises KeyReused: an earlier request with the same Idempotency-Key was different.
+        :raises SeriesInProgress: an earlier request with that key is not finished.
         """
         now = self._core.clock()
         self._trusts.refuse_acting_for_lease(context)
-        existing = self._existing(context, series_id)
+        existing = self._existing(context, series_id, request, now)
         if existing is not None:
             return existing
+        try:
+            return self._create(context, series_id, request, now)
+        except (errors.SeriesConflict, engine.Duplicate) as error:
+            # A concurrent copy of this request may have been faster, and have the resources.
+            existing = self._existing(context, series_id, request, now)
+            if existing is not None:
+                return existing
+            if isinstance(error, engine.Duplicate):
+                raise errors.LostRace() from error
+            raise
+
+    def _create(self, context, series_id, request, now):
         series = self._planned(context, series_id, request, now)
         planned, values = horizon.extension(self._core.conf, series, (), now)
         series = dataclasses.replace(series, **values)
         refuse_many(self._core, series.project_id)
         self._refuse_impossible(context, series, planned)
-        self._write(context, series, planned, now)
+        self._write(context, series, planned, request, now)
         try:
             self._horizon.work(now, context, series_id)
             self._refuse_incomplete(series)
@@ -89,11 +106,14 @@ class CreateSeries:
                 series = dataclasses.replace(series, resources=names)
             yield preview
 
-    def _existing(self, context, series_id):
+    def _existing(self, context, series_id, request, now):
         """Return the Series that an earlier copy of this request created, or None.
 
         :raises SeriesNotFound: another project has a series with this id.
+        :raises KeyReused: see `create`.
+        :raises SeriesInProgress: see `create`.
         """
+        series_id = keys.series_of(self._core, context, request, now) or series_id
         try:
             series = self._read.get(series_id)
         except errors.SeriesNotFound:
@@ -140,7 +160,7 @@ class CreateSeries:
         self._leases.preview(context, series, first)
 
     @cores.again_after_a_race
-    def _write(self, context, series, planned, now):
+    def _write(self, context, series, planned, request, now):
         """Create the trust of a series, and write the series and its first Occurrences."""
         last = series_times.spans(series.timing)[-1].end
         record = self._trusts.of_series(
@@ -150,7 +170,8 @@ class CreateSeries:
                 stored.add(connection, dataclasses.replace(series, trust_id=record.trust_id))
                 series_occurrences.add(connection, planned)
                 trusts.settle(connection, record)
-        except errors.ClimateError:
+                keys.keep(self._core, connection, series, request, now)
+        except (errors.ClimateError, engine.Duplicate):
             self._trusts.drop(record)
             raise
 

@@ -43,6 +43,23 @@ def test_a_series_is_created_listed_and_shown(api, created):
     assert listed == {name: value for name, value in series.items() if name != 'occurrences'}
 
 
+def test_a_key_makes_one_series_and_no_lease(api, manager):
+    manager.enrol(1)
+
+    def send(path, body):
+        return api.call('POST', path, body, version=V, headers={'Idempotency-Key': 'k'})
+    first, again = (send(URL, BODY) for _ in range(2))
+    assert (first.status_int, again.status_int) == (201, 201)
+    assert first.json['series'] == again.json['series']
+    assert first.headers['Location'] == again.headers['Location']
+    lease = {'name': 'x', 'duration': '1h', 'reservations': HOSTS}
+    for path, body in ((URL, {**BODY, 'name': 'other'}), ('/v1/leases', lease)):
+        answer = send(path, body)
+        assert (answer.status_int, answer.json['error_name']) == (422, 'key_reused')
+    wrong = api.call('POST', URL, BODY, version=V, headers={'Idempotency-Key': 'k' * 256})
+    assert wrong.status_int == 400 and 'Idempotency-Key' in wrong.json['error_message']
+
+
 def test_leases_name_their_series_from_1_1_on(api, created):
     series = created().json['series']
     lease_id = series['occurrences'][0]['lease_id']

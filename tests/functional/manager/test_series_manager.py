@@ -12,6 +12,7 @@ from climate import errors
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain.series import series_records
+from climate.manager.series import create
 from climate.manager.series import horizon
 
 NOON, at, hours = builders.NOON, builders.at, builders.hours
@@ -104,6 +105,56 @@ def test_a_repeated_request_creates_one_series(world):
 
     assert first == second
     assert len(world.leases(first)) == 3
+
+
+def keyed(world, text='k', caller=MEMBER, **more):
+    return world.create(idempotency_key='key', request_hash=text, caller=caller, **more)
+
+
+def test_a_key_makes_one_series_however_often_it_is_sent(world):
+    first, second = (keyed(world) for _ in range(2))
+    assert first == second
+    with pytest.raises(errors.KeyReused):
+        keyed(world, 'another body')
+    other = keyed(world, caller=builders.a_member(project='other'))
+    assert other.id != first.id
+
+
+def test_a_copy_of_a_request_that_goes_on_is_sent_again_later(world, monkeypatch):
+    def work_and_repeat(*args):
+        with pytest.raises(errors.SeriesInProgress):
+            keyed(world)
+        return work(*args)
+    work = horizon.Horizon.work
+    monkeypatch.setattr(horizon.Horizon, 'work', work_and_repeat)
+    series = keyed(world)
+    assert keyed(world).id == series.id
+
+
+@pytest.mark.parametrize('mode', series_records.MODES)
+def test_copies_of_a_request_at_the_same_time_make_one_series_and_one_trust(
+        world, monkeypatch, mode):
+    def plan_and_repeat(*args):
+        monkeypatch.undo()
+        keyed(world, mode=mode)
+        return plan(*args)
+    plan = create.CreateSeries._planned
+    monkeypatch.setattr(create.CreateSeries, '_planned', plan_and_repeat)
+    series = keyed(world, mode=mode)
+    assert keyed(world).id == series.id
+    assert len(world.leases(series)) == 3
+    trusts = world.manager.cloud.as_service().keystone.trusts()
+    assert len(trusts) == 1
+
+
+def test_the_key_of_a_request_that_failed_can_be_used_again(world, monkeypatch):
+    def fail(*args):
+        raise errors.DatabaseUnreachable(retry_after=5)
+    monkeypatch.setattr(horizon.Horizon, 'work', fail)
+    with pytest.raises(errors.DatabaseUnreachable):
+        keyed(world)
+    monkeypatch.undo()
+    assert len(world.leases(keyed(world, 'another body'))) == 3
 
 
 def test_occurrences_beyond_the_horizon_are_booked_when_they_come_into_it(world, conf):

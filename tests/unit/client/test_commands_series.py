@@ -52,6 +52,18 @@ def test_a_series_is_created_in_the_zone_of_the_command(run, service):
     assert 'changed alone' in outcome.out
 
 
+@pytest.mark.parametrize('noun', ['series', 'lease'])
+def test_a_series_that_gets_no_answer_is_sent_again_with_the_same_key(run, service, noun):
+    service.post(URL, [
+        {'status_code': 503, 'json': {'error_message': 'not finished'}},
+        {'status_code': 201, 'json': {'series': {**SERIES, 'occurrences': OCCURRENCES}}}])
+    outcome = run(noun, 'create', 'lab', '--hosts', '4', *WHEN, '--key', 'k1')
+
+    assert outcome.code == 0, outcome.err
+    keys = [call.headers['Idempotency-Key'] for call in service.request_history[-2:]]
+    assert keys == ['k1', 'k1']
+
+
 def test_a_lease_that_repeats_is_a_series(run, service):
     outcome = run('lease', 'create', 'lab', '--hosts', '4', *WHEN)
 
