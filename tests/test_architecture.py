@@ -58,6 +58,7 @@ ROOMS = (
     ('energy',),
     ('queue',),
     ('notifications',),
+    ('sub_leases',),
     ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations',
      'change_counts', 'owner_names', 'property_values', 'request_limit', 'request_secrets',
      'book_versions', 'enabled_names', 'known_versions'),

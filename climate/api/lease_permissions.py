@@ -12,10 +12,12 @@ from climate.domain import shares
 from climate.policies import leases as rules
 from climate.policies import reservations as reservation_rules
 from climate.policies import shares as share_rules
+from climate.policies import sub_leases as sub_lease_rules
 
 # {action: the rule that allows it}; rules.PUT allows the others.
 _RULES = {lease_actions.SHARE: share_rules.POST, lease_actions.UNSHARE: share_rules.DELETE,
-          lease_actions.LEAVE: share_rules.LEAVE, lease_actions.SWAP: rules.SWAP,
+          lease_actions.LEAVE: share_rules.LEAVE,
+          lease_actions.SUB_LEASE: sub_lease_rules.POST, lease_actions.SWAP: rules.SWAP,
           lease_actions.DELETE: rules.DELETE}
 #: {rule: the least access of a share that is enough for it}. All other rules are for owners.
 LEAST_ACCESS = {
@@ -24,6 +26,8 @@ LEAST_ACCESS = {
     rules.PUT: shares.Access.MANAGER, rules.DELETE: shares.Access.MANAGER,
     rules.SWAP: shares.Access.MANAGER, reservation_rules.PUT: shares.Access.MANAGER,
 }
+#: The rules by which the owner of a lease may see and delete its sub-leases, too.
+_OF_PARENT = (rules.GET, rules.GET_NAMES, rules.DELETE)
 
 
 class LeasePermissions:
@@ -92,6 +96,9 @@ def target_of(lease, caller, rule, now):
     """Return the target of a rule about a lease, for a caller with or without a share of it."""
     least = LEAST_ACCESS.get(rule, shares.Access.OWNER)
     if lease.project_id != caller.project_id and shares.access_of(lease, caller, now) >= least:
+        return {'project_id': caller.project_id, 'user_id': caller.user_id}
+    parent = getattr(lease, 'parent', None)
+    if rule in _OF_PARENT and parent is not None and parent.project_id == caller.project_id:
         return {'project_id': caller.project_id, 'user_id': caller.user_id}
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
 

@@ -8,6 +8,7 @@ from climate.api import owner_or_operator_text
 from climate.api import price_view
 from climate.api import rest_1_0
 from climate.api import share_view
+from climate.api import sub_lease_view
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
@@ -92,6 +93,7 @@ class Views:
             'degraded': lease.degraded,
             'has_trust': None if permissions.is_receiver else lease.trust_id is not None,
             **share_view.of_lease(lease, permissions.share, permissions.is_receiver, now),
+            **sub_lease_view.of_lease(lease, permissions.is_receiver, now),
             'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),

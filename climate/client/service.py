@@ -24,6 +24,7 @@ from climate.client import servers
 from climate.client import services
 from climate.client import shares
 from climate.client import statements
+from climate.client import sub_leases
 from climate.client import subscriptions
 from climate.client import transfers
 from climate.client import usage
@@ -76,6 +77,7 @@ class Client:
         self.services = services.Services(self.http)
         self.shares = shares.Shares(self.http)
         self.transfers = transfers.Transfers(self.http)
+        self.sub_leases = sub_leases.SubLeases(self.http)
         self.price_books = price_books.PriceBooks(self.http)
         self.limit_books = limit_books.LimitBooks(self.http)
         self.statements = statements.Statements(self.http)

@@ -9,6 +9,7 @@ from climate.db import engine
 from climate.db import events
 from climate.db import reservations
 from climate.db import shares
+from climate.db import sub_leases
 from climate.db import tables
 from climate.domain import acquire
 from climate.domain import lifecycle
@@ -18,7 +19,8 @@ from climate.domain.series import series_records
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
-                          'price', 'losses', 'late_cancel', 'user_name', 'project_name', 'shares')
+                          'price', 'losses', 'late_cancel', 'user_name', 'project_name', 'shares',
+                          'sub_leases', 'parent')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)
@@ -65,6 +67,13 @@ def lock(connection, lease_id):
     :raises LeaseNotFound: no lease has that id.
     """
     return _one(connection, _LOCKED, lease_id)
+
+
+def lock_all(connection, lease_ids):
+    """Lock the leases with these ids, in their order; return them with all their parts."""
+    if not lease_ids:
+        return []
+    return whole(connection, _LOCKED_ONES[False].execute(connection, sorted(lease_ids)).all())
 
 
 def lock_free(connection, lease_ids):
@@ -188,8 +197,11 @@ def whole(connection, rows, shown=False):
     lease_acquisitions = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
     lease_shares = shares.of_leases(connection, [row.id for row in rows if row.shared])
+    subs = sub_leases.of_parents(connection, [row.id for row in rows if row.sub_leased])
+    parents = sub_leases.parents(connection, {row.parent_id for row in rows if row.parent_id})
     return [records.Lease(*row, reservations=lease_reservations.get(row.id, ()),
                           events=lease_events.get(row.id, ()),
                           acquisition=lease_acquisitions.get(row.id),
-                          shares=lease_shares.get(row.id, ()))
+                          shares=lease_shares.get(row.id, ()),
+                          sub_leases=subs.get(row.id, ()), parent=parents.get(row.parent_id))
             for row in rows]

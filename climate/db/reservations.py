@@ -28,7 +28,7 @@ _ACTIVATE = by_keys.ByKeys(
     RESERVATIONS.c.id)
 _ALLOCATED = by_keys.ByKeys(
     sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.need, ALLOCATIONS.c.resource_id,
-              ALLOCATIONS.c.copies)
+              ALLOCATIONS.c.copies, ALLOCATIONS.c.whole)
     .where(ALLOCATIONS.c.released_at.is_(None))
     .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
 
@@ -148,8 +148,11 @@ def _allocated(connection, reservation_ids):
     if not reservation_ids:
         return {}
     by_reservation = collections.defaultdict(dict)
-    for reservation_id, need, resource_id, copies in _ALLOCATED.execute(connection,
-                                                                        reservation_ids):
+    for reservation_id, need, resource_id, copies, whole in _ALLOCATED.execute(
+            connection, reservation_ids):
         by_need = by_reservation[reservation_id]
-        by_need[need] = by_need.get(need, ()) + (resource_id,) * copies
+        known = by_need.get(need, ())
+        # A host that is sub-leased for a part of the time has an allocation before and after it.
+        if not whole or known[-1:] != (resource_id,):
+            by_need[need] = known + (resource_id,) * copies
     return by_reservation

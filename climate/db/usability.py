@@ -23,7 +23,8 @@ def get(connection, reservation_id):
         sa.select(RESERVATIONS.c.id, RESERVATIONS.c.lease_id, LEASES.c.project_id,
                   LEASES.c.start, LEASES.c.end, LEASES.c.state, LEASES.c.task,
                   RESERVATIONS.c.state.label('reservation_state'), RESERVATIONS.c.resource_type,
-                  LEASES.c.deleted_at, LEASES.c.shared)
+                  LEASES.c.deleted_at, LEASES.c.shared, LEASES.c.parent_id,
+                  LEASES.c.sub_leased)
         .join_from(RESERVATIONS, LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
         .where(RESERVATIONS.c.id == reservation_id)).one_or_none()
     if row is None:
@@ -31,12 +32,14 @@ def get(connection, reservation_id):
     return usability.UsabilityFacts(**row._mapping)
 
 
-def resource_names(connection, reservation_id, pool, fact, now):
+def resource_names(connection, reservation_id, pool, fact, now, holders=(), without=()):
     """Return the resources of a pool that a reservation has at `now`, by name.
 
     A resource that is allocated as a whole is listed only while the reservation holds it.
 
     :param fact: the name of a fact of the resources.
+    :param holders: other reservations that may hold its resources: those of its lease's parent.
+    :param without: ids of resources that are left out.
     :returns: [(name of the resource, text of the fact or None)].
     """
     text = (sa.select(VALUES.c.text)
@@ -51,7 +54,9 @@ def resource_names(connection, reservation_id, pool, fact, now):
                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= now,
                ALLOCATIONS.c.end > now,
                sa.or_(ALLOCATIONS.c.whole.is_(False),
-                      RESOURCES.c.held_by == ALLOCATIONS.c.reservation_id))
+                      RESOURCES.c.held_by == ALLOCATIONS.c.reservation_id,
+                      *((RESOURCES.c.held_by.in_(sorted(holders)),) if holders else ())),
+               *((RESOURCES.c.id.not_in(sorted(without)),) if without else ()))
         .order_by(RESOURCES.c.name))
     # A resource may have several allocations.
     return list(dict.fromkeys(tuple(row) for row in rows))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import datetime
 
 from climate import errors
+from climate.domain import acquire
 from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.domain import records
@@ -20,6 +21,7 @@ RESIZE = 'resize'
 END = 'end'
 SHARE = 'share'
 UNSHARE = 'unshare'
+SUB_LEASE = 'sub_lease'
 LEAVE = 'leave'
 SWAP = 'swap'
 DELETE = 'delete'
@@ -110,6 +112,10 @@ def _not_endable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
 def _not_swappable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
     if error := _deleted(lease, now) or _over(lease, now):
         return error
+    if lease.parent_id is not None:
+        return errors.SubLeaseRefused(reason=(
+            f'Lease {lease.id} is a sub-lease, so its hosts are not swapped: ask the project that '
+            'gave them to you.'))
     if lease.state == lifecycle.PENDING and lease.task is None:
         return errors.BadTransition(
             f'Lease {lease.id} has not started: Climate replaces broken resources by itself, '
@@ -129,6 +135,22 @@ def _not_shareable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
     return None
 
 
+def _not_sub_leasable(lease: records.Lease, now: datetime.datetime) -> _Refusal:
+    if error := _deleted(lease, now) or _over(lease, now):
+        return error
+    if lease.parent_id is not None:
+        return errors.SubLeaseRefused(reason=(
+            f'Lease {lease.id} is a sub-lease, and a sub-lease has no sub-leases: share it with '
+            'the other project instead.'))
+    if lease.acquire_type == acquire.BEST_EFFORT or lease.state == lifecycle.ACQUIRING:
+        return errors.SubLeaseRefused(reason=(
+            f'Lease {lease.id} waits for its hosts, or has them only on a best-effort basis, so '
+            'it has no sub-leases: create a lease with fixed hosts for that.'))
+    if lease.state == lifecycle.ERROR or due_events.deletion_ordered(lease):
+        return errors.BadTransition(lease_id=lease.id, task='be sub-leased', status=_status(lease))
+    return None
+
+
 def _status(lease: records.Lease) -> str:
     return status_words.word_1_0(lease.state, lease.task)
 
@@ -136,5 +158,5 @@ def _status(lease: records.Lease) -> str:
 _RULES: dict[str, Callable[[records.Lease, datetime.datetime], _Refusal]] = {
     RENAME: _deleted, CHANGE_START: _start_fixed, CHANGE_END: _end_fixed, RESIZE: _fixed,
     END: _not_endable, SHARE: _not_shareable, UNSHARE: _deleted, LEAVE: _deleted,
-    SWAP: _not_swappable, DELETE: _deleted}
+    SUB_LEASE: _not_sub_leasable, SWAP: _not_swappable, DELETE: _deleted}
 ALL = tuple(_RULES)

@@ -8,6 +8,8 @@ import datetime
 DELETED, SUSPENDED, SHELVED = 'deleted', 'suspended', 'shelved'
 #: Further fates of servers of another project, when its share of a lease is withdrawn.
 STOPPED, KEPT = 'stopped', 'kept'
+#: The fate of a sub-lease, when the lease that its hosts belong to ends.
+ENDED = 'ended'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Loss:
     """An object that its owner loses, or cannot use any more.
 
     :ivar kind: "server", "volume", "stack", "cluster", "node group", "floating IP", "network",
-        "router", "port" or "trunk"; types of other vendors may have other kinds.
+        "router", "port", "trunk" or "sub-lease"; types of other vendors may have other kinds.
     :ivar name: the name of the object; of a floating IP its address; '' if it has none.
     :ivar project_id: the project that owns the object.
     :ivar fate: what happens to it: one of the fates above.

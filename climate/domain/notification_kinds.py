@@ -116,8 +116,10 @@ KINDS = {kind.name: kind for kind in (
     NotificationKind(
         SHARING, 'A lease was shared with another project or user, or a share was withdrawn, has '
         'ended or was left; or a lease was offered to another project, and the offer was accepted, '
-        'declined or withdrawn. Both projects are notified.', 'Lease {name} is shared',
+        'declined or withdrawn. Both projects are notified. Or the project got a sub-lease.',
+        'Lease {name} is shared',
         {'lease.shared': EventRule(),
+         'lease.sub_leased': EventRule('Your project got the sub-lease {name}'),
          'lease.share_withdrawn': EventRule('A share of lease {name} has ended'),
          'lease.share_left': EventRule('Others have left lease {name}'),
          'lease.transfer_offered': EventRule('Lease {name} is offered to another project'),

@@ -9,6 +9,7 @@ from climate.domain import acquire
 from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import sub_leases
 
 Moment = datetime.datetime
 
@@ -151,6 +152,10 @@ def _why_not(lease: records.Lease, hosts: int | None, now: Moment) -> str | None
         return 'it waits for its resources: offer it when it has them'
     if lease.acquire_type == acquire.BEST_EFFORT:
         return 'its hosts were cleared for it, so they go back to the pool at its end'
+    if lease.parent_id is not None:
+        return 'it is a sub-lease, whose hosts belong to another lease'
+    if lease.sub_leases:
+        return f'it has sub-leases, which must end first: {sub_leases.named(lease.sub_leases)}'
     if lease.state == lifecycle.ERROR:
         return 'it is in error'
     if lease.task is not None or any(

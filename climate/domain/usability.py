@@ -21,6 +21,8 @@ class UsabilityFacts:
     :ivar deleting: whether the deletion of a lease in error was ordered.
     :ivar shared: whether the lease was ever shared.
     :ivar guests: the other projects that may use the reservation by shares.
+    :ivar parent_id: the lease that has the hosts, too, if the lease is a sub-lease.
+    :ivar sub_leased: whether the lease ever had sub-leases.
     """
 
     id: str
@@ -37,6 +39,8 @@ class UsabilityFacts:
     deleting: bool = False
     shared: bool = False
     guests: frozenset[str] = frozenset()
+    parent_id: str | None = None
+    sub_leased: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

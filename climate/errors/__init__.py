@@ -48,6 +48,8 @@
         AlreadyOffered                     the lease has an open offer to another project
         TransferRefused                    the lease cannot be transferred
         TransferClosed                     the offer of a lease was decided, or has expired
+        SubLeaseRefused                    a lease cannot be sub-leased so, or a sub-lease changed
+        SubLeasesOpen                      the change would take hosts or time from sub-leases
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413

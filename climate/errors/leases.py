@@ -97,6 +97,21 @@ class TransferClosed(base.Conflict):
                 'owner of the lease for another offer.')
 
 
+class SubLeaseRefused(base.Conflict):
+    """``details``: ``until``, the latest end that is possible, if another end is the reason."""
+
+    code = 'sub_lease_refused'
+    template = '{reason}'
+
+
+class SubLeasesOpen(base.Conflict):
+    """``details``: ``ids`` of the sub-leases."""
+
+    code = 'sub_leases_open'
+    template = ('Lease {lease_id} cannot {task}, because it has sub-leases: {sub_leases}. End or '
+                'delete them first.')
+
+
 class OfferNotFound(base.NotFound):
     code = 'offer_not_found'
     template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '

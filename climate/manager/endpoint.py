@@ -31,6 +31,7 @@ from climate.manager.leases import draft
 from climate.manager.leases import latest_ends
 from climate.manager.leases import read
 from climate.manager.leases import reservation_hosts
+from climate.manager.leases import sub_leasing
 from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
@@ -127,6 +128,7 @@ class Endpoint:
         self._sharing = sharing.Sharing(core)
         self._offering = offering.Offering(core)
         self._accepting = accepting.Accepting(core)
+        self._sub_leasing = sub_leasing.SubLeasing(core)
         self._latest_ends = latest_ends.LatestEnds(core)
         self._create_series = series_create.CreateSeries(core)
         self._change_series = series_change.ChangeSeries(core)
@@ -218,6 +220,12 @@ class Endpoint:
 
     def decline_transfer(self, context, transfer_id, key=None):
         return self._offering.decline(context, transfer_id, key)
+
+    def create_sub_lease(self, context, lease_id, new_id, request):
+        return self._sub_leasing.create(context, lease_id, new_id, request)
+
+    def free_hosts(self, context, lease_id, start, end):
+        return self._sub_leasing.free_hosts(lease_id, start, end)
 
     def latest_end(self, context, lease_id):
         return self._latest_ends.find(context, lease_id)

@@ -54,7 +54,22 @@ def named(connection, records):
     None, which is the end of a page, stays.
     """
     names = stored.find(connection, {key for record in records if record is not None
-                                     for key in (record.user_id, record.project_id)})
+                                     for key in _owners(record)})
     return [record and dataclasses.replace(
         record, user_name=names.get((stored.USER, record.user_id)),
-        project_name=names.get((stored.PROJECT, record.project_id))) for record in records]
+        project_name=names.get((stored.PROJECT, record.project_id)),
+        **_of_sub_leases(record, names)) for record in records]
+
+
+def _owners(record):
+    """Return the ids whose names a record shows."""
+    return {record.user_id, record.project_id,
+            *(each.project_id for each in getattr(record, 'sub_leases', ()))}
+
+
+def _of_sub_leases(record, names):
+    """Return the changed fields of a record whose sub-leases have the names of their projects."""
+    sub_leases = getattr(record, 'sub_leases', ())
+    return {'sub_leases': tuple(dataclasses.replace(
+        each, project_name=names.get((stored.PROJECT, each.project_id)))
+        for each in sub_leases)} if sub_leases else {}

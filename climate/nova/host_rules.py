@@ -19,6 +19,10 @@ MARK = 'climate:reservation'
 #: answers decide about such a share; the key of an operator has another value.
 SHARED = 'climate:share'
 
+#: Prefix of the metadata keys with the reservations of the lease that has the hosts, too, in the
+#: aggregate of a sub-lease. Its hosts take no new servers of these reservations.
+PARENT = 'climate:parent:'
+
 _RESERVED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
 _OTHERS = 'its reservation is for another server'
@@ -132,8 +136,20 @@ class HostRules:
         verdicts = {key: None if self._opens(aggregate) else _FOREIGN
                     for key, aggregate in reserved.items()
                     if aggregate.name in self._request.reservations}
-        return [next((verdicts[key] for key in map(id, aggregates) if key in verdicts),
-                     _ELSEWHERE) for _, aggregates in places]
+        sub_leased = {key for key, aggregate in reserved.items() if any(
+            PARENT + name in aggregate.metadata for name in self._request.reservations)}
+        return [self._by_aggregates(verdicts, sub_leased, list(map(id, aggregates)))
+                for _, aggregates in places]
+
+    @staticmethod
+    def _by_aggregates(verdicts, sub_leased, keys):
+        """Return the verdict for a host by the aggregates with these keys.
+
+        :param sub_leased: the keys of aggregates of sub-leases, which come before their parents.
+        """
+        if not sub_leased.isdisjoint(keys):
+            keys = [key for key in keys if key in sub_leased]
+        return next((verdicts[key] for key in keys if key in verdicts), _ELSEWHERE)
 
     def _by_answers(self, places):
         answers = self._answers_for_it()

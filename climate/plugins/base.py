@@ -22,6 +22,7 @@ from climate.plugins import losing
 from climate.plugins import measured
 from climate.plugins import pool_view
 from climate.plugins import shareable
+from climate.plugins import sub_leasable
 from climate.plugins import targets
 from climate.plugins import transferable
 
@@ -281,7 +282,7 @@ class Occasion:
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
                      measured.Measured, losing.LosesObjects, shareable.Shareable,
-                     transferable.Transferable, abc.ABC):
+                     transferable.Transferable, sub_leasable.SubLeasable, abc.ABC):
     """The plugin of one resource type: it checks requests, and starts and ends reservations.
 
     One instance serves all threads of a manager. A plugin never opens the database.

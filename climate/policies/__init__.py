@@ -18,14 +18,15 @@ from climate.policies import servers
 from climate.policies import services
 from climate.policies import shares
 from climate.policies import statements
+from climate.policies import sub_leases
 from climate.policies import subscriptions
 from climate.policies import timeline
 from climate.policies import transfers
 from climate.policies import usage
 
-_MODULES = (base, leases, shares, transfers, series, hosts, reservations, servers, services, offers,
-            availability, maintenances, usage, limits, limit_books, plans, price_books, statements,
-            subscriptions, energy, timeline, audit)
+_MODULES = (base, leases, shares, sub_leases, transfers, series, hosts, reservations, servers,
+            services, offers, availability, maintenances, usage, limits, limit_books, plans,
+            price_books, statements, subscriptions, energy, timeline, audit)
 
 
 def list_rules():

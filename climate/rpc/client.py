@@ -23,6 +23,7 @@ from climate.domain import notifications
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import shares
+from climate.domain import sub_leases
 from climate.domain import subscriptions
 from climate.domain import timeline
 from climate.domain import transfers
@@ -166,6 +167,14 @@ class ManagerClient:
     def decline_transfer(self, context: Context, transfer_id: str,
                          key: str | None = None) -> transfers.Transfer:
         """Decline an offer as its receiver; return the Transfer."""
+
+    def create_sub_lease(self, context: Context, lease_id: str, new_id: str,
+                         request: sub_leases.SubLeaseRequest) -> records.Lease:
+        """Create a sub-lease of a lease with the id `new_id`; return the Lease."""
+
+    def free_hosts(self, context: Context, lease_id: str, start: records.Moment | None,
+                   end: records.Moment | None) -> list[sub_leases.FreeHost]:
+        """Return the FreeHosts of a lease for a sub-lease, by name; see SubLeaseRequest."""
 
     def latest_end(self, context: Context, lease_id: str) -> latest_end.LatestEnd:
         """Return the latest end to which a lease can be extended, and the obstacles after it."""

@@ -26,15 +26,17 @@ from climate.api.controllers import base
 from climate.api.controllers import lease_facts
 from climate.api.controllers import lease_request
 from climate.api.controllers import shares as lease_shares
+from climate.api.controllers import sub_leases as lease_parts
 from climate.api.controllers import transfers as lease_transfers
 from climate.domain import acquire
 from climate.domain import shares
+from climate.domain import sub_leases
 from climate.domain import transfers
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
 
 _LONGEST_ID = 36
-_ONLY_FOR_OWNERS = frozenset((*shares.CHANGES, *transfers.CHANGES))
+_ONLY_FOR_OWNERS = frozenset((*shares.CHANGES, *transfers.CHANGES, sub_leases.SUB_LEASED))
 
 
 def paths(plugins):
@@ -72,6 +74,7 @@ def paths(plugins):
             'get': operation('Show the history of a lease', query=operations.paging())},
         **lease_request.PATHS, **lease_facts.PATHS, **lease_shares.PATHS,
         **lease_transfers.OF_LEASE_PATHS,
+        **lease_parts.PATHS,
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -92,6 +95,9 @@ class LeasesController(base.Controller):
         self.swap = SwapController(parts, self.visible, self._answer)
         self.shares = lease_shares.SharesController(parts, self.visible)
         self.transfers = lease_transfers.LeaseTransfersController(parts, self.visible)
+        setattr(self, 'sub-leases', lease_parts.SubLeasesController(
+            parts, self.visible, self._answer))
+        self.availability = lease_parts.SubLeaseAvailabilityController(parts, self.visible)
         self.resources = lease_facts.LeasedResourcesController(parts, self.visible)
         self.latest_end = lease_facts.LatestEndController(parts, self.visible)
 

@@ -213,6 +213,15 @@ class ServerCreateLines(Lines):
         return server_create.line(element)
 
 
+class SubLeaseLines(Lines):
+    """The sub-leases of a lease, one on each line: its name, project and end."""
+
+    @classmethod
+    def line(cls, element: typing.Any) -> str:
+        project = element['project_name'] or element['project_id']
+        return f'{element["name"]} of project {project} until {times.for_people(element["end"])}'
+
+
 class EventLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:

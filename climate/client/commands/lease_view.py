@@ -17,13 +17,14 @@ _LIST = ['id', 'name', 'status', 'start', 'end']
 _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'owner', 'project', 'project_id',
          'reservations']
 _ALL = [*_LONG, 'remaining', 'user_id', 'user_name', 'project_name', 'created_at', 'started_at',
-        'idle_since', 'reclaim_at', 'shared', 'series_id', 'actions']
+        'idle_since', 'reclaim_at', 'shared', 'series_id', 'parent_id', 'actions']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'while_free', 'extended_count', 'idle_since', 'reclaim_at', 'idle_exempt',
          'acquire', 'series_id', 'started_at',
          'ended_at', 'deleted_at', 'project_name', 'project_id',
-         'user_name', 'user_id', 'shared', 'share_count', 'has_trust', 'created_at', 'updated_at',
+         'user_name', 'user_id', 'shared', 'share_count', 'parent_name', 'parent_id', 'sub_leases',
+         'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events', 'actions')
 _OBSTACLES = {'own': 'another lease of the project', 'others': 'a lease of another project',
               'offer': 'a held offer', 'maintenance': 'maintenance',
@@ -143,6 +144,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return columns.SharedName(str(value))
     if name == 'shared':
         return columns.Shared(value)
+    if name == 'sub_leases':
+        return columns.SubLeaseLines(value or [])
     if name == 'acquire':
         return columns.AcquireColumn(value)
     if name == 'actions':

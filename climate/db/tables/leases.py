@@ -44,6 +44,10 @@ LEASES = sa.Table(
     sa.Column('series_id', base.text(36)),
     # Whether the lease was ever shared, so that other leases need no query for their shares.
     sa.Column('shared', sa.Boolean, nullable=False, server_default=sa.false()),
+    # The lease of whose hosts this lease has a part; null: it is no sub-lease.
+    sa.Column('parent_id', base.text(36)),
+    # Whether the lease ever had sub-leases, so that other leases need no query for them.
+    sa.Column('sub_leased', sa.Boolean, nullable=False, server_default=sa.false()),
     *base.stamps(),
     # Lists of leases that are not deleted are sorted by creation time, name, start or end, and may
     # be limited to a project or a state. A search by name needs no order. SQLite has no statistics
@@ -57,6 +61,7 @@ LEASES = sa.Table(
     sa.Index(None, 'name', 'project_id', 'deleted_at'),
     sa.Index(None, 'trust_id'),
     sa.Index(None, 'series_id'),
+    sa.Index(None, 'parent_id'),
     # Usage reads the leases that were over after a moment, and those that are late to end.
     sa.Index(None, 'ended_at', 'end'),
     sa.Index(None, 'idle_since'),

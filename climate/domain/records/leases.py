@@ -11,6 +11,7 @@ from climate.domain import lifecycle
 from climate.domain import losses as lost
 from climate.domain import prices
 from climate.domain import shares as sharing
+from climate.domain import sub_leases as sub_leasing
 from climate.domain import texts
 from climate.domain.records import reservations as reserved
 
@@ -116,7 +117,9 @@ class Lease:
     this step while nobody else needs its resources. A lease with a `series_id` is an occurrence of
     that series. Only leases that are read for a response have `user_name` and `project_name`, if
     they are known. `shares` has the open and the withdrawn shares; `shared` is True if there ever
-    was one.
+    was one. A sub-lease has the `parent_id` and the `parent` of whose hosts it has a part.
+    `sub_leases` has the sub-leases of the lease that are not over; `sub_leased` is True if there
+    ever was one.
     """
 
     id: str
@@ -148,6 +151,8 @@ class Lease:
     while_free_seconds: int | None = None
     shared: bool = False
     series_id: str | None = None
+    parent_id: str | None = None
+    sub_leased: bool = False
     reservations: tuple[reserved.Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
@@ -157,6 +162,8 @@ class Lease:
     user_name: str | None = None
     project_name: str | None = None
     shares: tuple[sharing.Share, ...] = ()
+    sub_leases: tuple[sub_leasing.SubLease, ...] = ()
+    parent: sub_leasing.Parent | None = None
 
     @property
     def reason_text(self) -> texts.Text | None:

@@ -6,6 +6,7 @@ import datetime
 from typing import Any
 
 from climate.domain import lifecycle
+from climate.domain import sub_leases
 
 Moment = datetime.datetime
 
@@ -30,7 +31,7 @@ STAGED = 'staged'
 #: may have been booted with these ids. Responses leave this key out.
 FORMER_LEASES = 'former_leases'
 #: The keys in a binding that responses leave out.
-HIDDEN_IN_BINDING = (STAGED, FORMER_LEASES)
+HIDDEN_IN_BINDING = (STAGED, FORMER_LEASES, sub_leases.PARENT)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,8 +58,10 @@ def by_need(allocations: Iterable[Allocation],
     by_key: dict[str, tuple[int, ...]] = {}
     for allocation in sorted(allocations, key=lambda allocation: allocation.resource_id):
         if allocation.reservation_id == reservation_id:
-            by_key[allocation.need] = (by_key.get(allocation.need, ())
-                                       + (allocation.resource_id,) * allocation.copies)
+            known = by_key.get(allocation.need, ())
+            # A host that is sub-leased for a part of the time has several allocations.
+            if not allocation.whole or known[-1:] != (allocation.resource_id,):
+                by_key[allocation.need] = known + (allocation.resource_id,) * allocation.copies
     return by_key
 
 

@@ -53,12 +53,12 @@ class AllocatedResources:
             removed = self._removed(connection, lease, reservations, held)
             shared = {allocation.resource_id for allocation in removed if not allocation.whole}
             for each in reservations:
-                whole = self._whole(each)
+                whole = self._held(lease, each)
                 shared.update(*(ids for key, ids in each.allocated.items() if key not in whole))
             known = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         used = {}
         for reservation in reservations:
-            whole = self._whole(reservation)
+            whole = self._held(lease, reservation)
             own_ids = {key: list(ids) for key, ids in reservation.allocated.items()}
             for allocation in removed:
                 if allocation.reservation_id == reservation.id:
@@ -77,6 +77,13 @@ class AllocatedResources:
             resource.held_by == each.id and resource.id not in each.resource_ids
             for resource in held)]
         return allocations.taken_out(connection, changed) if changed else []
+
+    def _held(self, lease, reservation):
+        """Return the keys of the needs whose resources the reservation itself must hold.
+
+        The parent of a sub-lease holds its resources.
+        """
+        return set() if lease.parent_id is not None else self._whole(reservation)
 
     def _whole(self, reservation):
         """Return the keys of the needs for whole resources."""

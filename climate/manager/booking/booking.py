@@ -182,6 +182,7 @@ class Booking:
         :param avoid: ids of resources that must not be chosen.
         """
         replaced = {wish.reservation_id for wish in wishes if not wish.beside}
+        replaced = replaced.union(*(wish.ignoring for wish in wishes))
         # A running lease keeps its sick resources, so their blocks do not count for it.
         replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
                      for key in wish.keep}

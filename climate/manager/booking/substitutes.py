@@ -17,6 +17,7 @@ from climate.db import resources
 from climate.domain import due_events
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
@@ -25,6 +26,7 @@ from climate.manager.booking import booking_terms
 from climate.manager.booking import verification
 from climate.manager.booking import wish_lists
 from climate.manager.health import failures
+from climate.manager.sub_leases import division
 
 LOG = log.getLogger(__name__)
 
@@ -80,9 +82,7 @@ class Substitutes:
         """
         allocated, lost = self._occupy(lease, reservation, failing or {}, refused or {}, now)
         if not lost.allocations:
-            return sorted(reservation.resource_ids) != sorted(
-                allocation.resource_id for allocation in allocated
-                for _ in range(allocation.copies))
+            return reservation.allocated != records.by_need(allocated, reservation.id)
         if lost.held and patient:
             raise _still_busy(lost, '.')
         try:
@@ -183,6 +183,7 @@ class Substitutes:
                 allocation.resource_id for allocation in lost.allocations if allocation.whole})
             allocations.delete(connection, [reservation.id], lost.ids)
             allocations.add(connection, chosen)
+            division.follow(connection, lease, lost.ids, chosen, now)
             whole = [allocation.resource_id for allocation in chosen if allocation.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()

@@ -25,6 +25,7 @@ class Wish:
     :ivar must_keep: the resources in `keep` are in use, so a choice without one of them is refused.
     :ivar beside: the booking adds allocations instead of replacing those of the reservation.
     :ivar avoid: ids of resources that must not be chosen.
+    :ivar ignoring: ids of other reservations whose allocations count as free: those of sub-leases.
     """
 
     reservation_id: str
@@ -33,6 +34,7 @@ class Wish:
     must_keep: bool = False
     beside: bool = False
     avoid: frozenset = frozenset()
+    ignoring: frozenset = frozenset()
 
     def demanding(self, **changes):
         """Return the Wish with changed fields of its Demand."""

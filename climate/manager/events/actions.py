@@ -24,6 +24,7 @@ from climate.manager.events import retries
 from climate.manager.idle import reclaim
 from climate.manager.leases import early_creations
 from climate.manager.leases import steps
+from climate.manager.leases import sub_lease_end
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.pools import flags
@@ -167,6 +168,8 @@ class Actions:
 
     def _end(self, claim):
         lease = claim.lease
+        if lease.sub_leased:
+            self._await_sub_leases(claim)
         if due_events.never_acquired(lease):
             self._clearing.abandon(lease, claim.at)
         if due_events.never_acquired(lease) or _never_touched(lease):
@@ -179,6 +182,17 @@ class Actions:
             return outcome
         outcome = self._calls.call(claim, 'end', lease.open_reservations)
         return dataclasses.replace(outcome, free=_deleted(outcome))
+
+    def _await_sub_leases(self, claim):
+        """End the sub-leases of a lease that ends; their hosts are then drained with its own.
+
+        :raises StillBusy: some are not over yet.
+        """
+        ids = sub_lease_end.end_open(self._core, claim.lease, claim.at)
+        if ids:
+            self._core.notify()
+            raise errors.StillBusy(service='Climate', has_own_limit=True, reason=texts.counted(
+                len(ids), 'sub-lease is being ended.', 'sub-leases are being ended.'))
 
     def _secure(self, claim):
         """Make the images of servers before the end of another reservation deletes the servers."""

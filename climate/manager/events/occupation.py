@@ -5,6 +5,8 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
+from climate.db import sub_leases
+from climate.domain import texts
 from climate.manager import ownership
 from climate.manager.booking import allocated_resources
 from climate.manager.booking import shortfalls
@@ -35,6 +37,9 @@ class Occupation:
         :raises StillBusy: as `occupy`.
         """
         resources = self._allocated.all_of(claim.lease.reservations)
+        if claim.lease.parent_id is not None:
+            self._await_parent(claim.lease, resources)
+            return claim, resources
         failing = failures.failing(self._core, resources)
         # A resource may only seem to fail because its stored facts are outdated.
         if failing and self._refresher.reread(
@@ -52,6 +57,9 @@ class Occupation:
         :raises StillBusy: another reservation still holds a resource, and there is no substitute.
         """
         changed = False
+        if claim.lease.parent_id is not None:
+            self._await_parent(claim.lease, self._allocated.all_of(claim.lease.reservations))
+            return claim
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.ownership.check()
@@ -71,6 +79,9 @@ class Occupation:
         if resources is None:
             resources = self._allocated.all_of(claim.lease.reservations)
         missing, changed = set(), False
+        if claim.lease.parent_id is not None:
+            # Its parent gets substitutes, not the sub-lease.
+            return claim, resources, frozenset()
         for reservation in claim.lease.open_reservations:
             short = self._shortfalls.of(claim.lease, reservation, resources, claim.at)
             if not short:
@@ -87,6 +98,26 @@ class Occupation:
         if changed:
             claim, resources = self.reread(claim), None
         return claim, resources, frozenset(missing)
+
+    def _await_parent(self, lease, resources):
+        """Wait until the parent of a sub-lease holds the hosts, and no other sub-lease uses them.
+
+        :raises StillBusy: the parent has not started, or another sub-lease has not ended yet.
+        """
+        own_ids = {each.id for each in resources}
+        missing = [each for each in resources if each.held_by not in lease.parent.reservation_ids]
+        if missing:
+            raise errors.StillBusy.plain('Climate', texts.counted(
+                len(missing), f'host is not ready in lease {lease.parent.id}, which it belongs to.',
+                f'hosts are not ready in lease {lease.parent.id}, which they belong to.'))
+        with self._core.database.reader() as connection:
+            siblings = sub_leases.of_parents(connection, [lease.parent_id]).get(
+                lease.parent_id, ())
+        for sibling in siblings:
+            if sibling.id != lease.id and sibling.start < lease.start and (
+                    not own_ids.isdisjoint(sibling.resource_ids)):
+                raise errors.StillBusy.plain(
+                    'Climate', f'sub-lease {sibling.id} still uses some of the hosts.')
 
     def wake(self, claim):
         """Wake the resources of the lease; the start waits until they are awake."""

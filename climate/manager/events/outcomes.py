@@ -31,6 +31,7 @@ from climate.manager.leases import lease_end
 from climate.manager.leases import targets
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
+from climate.manager.sub_leases import division
 
 LOG = log.getLogger(__name__)
 
@@ -72,6 +73,8 @@ class Outcomes:
         with self._core.database.writer() as connection:
             released = _release(connection, claim, outcome)
             unchanged = ownership.refuse_overtaken(connection, claim.lease)
+            if claim.lease.parent_id is not None:
+                division.lock_family(connection, claim.lease)
             bound = targets.bound_late(connection, claim.lease.id, outcome.targetless)
             if bound:
                 outcome = outcome.without(bound)
@@ -204,6 +207,7 @@ def _record_reservations(recording):
     if over and not claim.kind.releases_all:
         # If a check finds no target, the owner has deleted it, and so released the resources.
         allocations.cut(connection, over, now, by_owner=claim.event.kind == event_kinds.CHECK)
+        division.settle(connection, claim.lease, now)
     for reservation in claim.lease.reservations:
         values = {}
         if reservation.id in outcome.states:

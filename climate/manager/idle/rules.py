@@ -27,8 +27,12 @@ def of(conf):
 
 
 def is_exempt(conf, lease):
-    """Return whether a lease never counts as idle."""
-    return lease.idle_exempt or lease.project_id in conf.idle.exempt_projects
+    """Return whether a lease never counts as idle.
+
+    That is so for sub-leases, and for leases that have some.
+    """
+    return (lease.idle_exempt or lease.project_id in conf.idle.exempt_projects
+            or lease.parent_id is not None or bool(lease.sub_leases))
 
 
 def ends(conf):

@@ -13,6 +13,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import request_sizes
 from climate.domain import status_words
+from climate.domain import sub_leases
 from climate.domain import texts
 from climate.domain.limits import extensions
 from climate.manager import request_limit
@@ -22,6 +23,7 @@ from climate.manager.booking import wish_lists
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.limits import extension_bounds
+from climate.manager.sub_leases import division
 from climate.plugins import base
 
 
@@ -82,6 +84,7 @@ class ChangePlanner:
         :raises ClimateError: as ``update.Update.update``.
         """
         self._refuse_by_state(lease, changes, now)
+        _refuse_other_hosts(lease, changes)
         change = self._counted(dataclasses.replace(
             self._change(context, lease, changes, now), in_steps=in_steps))
         request_limit.refuse_more(self._core, lease.project_id,
@@ -90,9 +93,24 @@ class ChangePlanner:
         self._refuse_parts(change)
         if change.target.end <= now:
             return change
+        sub_leases.refuse_open(lease, 'end then', after=change.target.end)
+        self._refuse_beyond_parent(change)
         return dataclasses.replace(
             change, wishes=tuple(self._wishes(change)),
             span=dataclasses.replace(change.target.interval, start=max(change.target.start, now)))
+
+    def _refuse_beyond_parent(self, change):
+        """Refuse an end of a sub-lease at which its hosts do not belong to its parent.
+
+        :raises SubLeaseRefused: the error says until when the sub-lease can last.
+        """
+        lease = change.lease
+        if lease.parent_id is None or change.target.end <= lease.end:
+            return
+        with self._core.database.reader() as connection:
+            limit = division.latest_end(connection, lease)
+        if change.target.end > limit:
+            raise division.refusal(lease, limit)
 
     def _counted(self, change):
         """Refuse an extension that the rules forbid; return the LeaseChange that counts it.
@@ -210,12 +228,18 @@ class ChangePlanner:
     def _wishes(self, change):
         """Return the Wishes that must be booked again."""
         lease, target, registry = change.lease, change.target, self._core.registry
+        if lease.parent_id is not None:
+            # A sub-lease gets its time from its parent, not from the pool.
+            return []
+        lent = frozenset(each.reservation_id for each in lease.sub_leases)
         only_shorter = target.start >= lease.start and target.end <= lease.end
         wishes = []
         for reservation in target.reservations:
             if only_shorter and reservation.id not in change.changed:
                 continue
-            for wish in wish_lists.of(registry, [reservation], must_keep=change.running):
+            for wish in wish_lists.of(registry, [reservation],
+                                      must_keep=change.running or bool(lent)):
+                wish = dataclasses.replace(wish, ignoring=lent)
                 if change.running and wish.need.optional and not wish.keep:
                     # The reservation runs without this optional need, and its servers would not
                     # move to new resources.
@@ -231,6 +255,24 @@ class ChangePlanner:
                                        wish_lists.of(registry, target.reservations), before)
         criteria.check_wishes(self._core, wishes, change.changes.hidden_criteria, had=before)
         return wishes
+
+
+def _refuse_other_hosts(lease, changes):
+    """Refuse to change the start or the reservations of a sub-lease, or of a lease that has some.
+
+    :raises SubLeaseRefused: the lease is a sub-lease.
+    :raises SubLeasesOpen: it has sub-leases; the error names them.
+    """
+    if changes.start or changes.start_now or changes.reservations:
+        if lease.parent_id is not None:
+            raise errors.SubLeaseRefused(reason=(
+                f'Lease {lease.id} is a sub-lease: its start and its hosts stay as they are. You '
+                'can change its name and its end. For other hosts, ask the project that gave them '
+                'to you.'))
+        sub_leases.refuse_open(lease, 'get another start or other resources')
+    if changes.while_free_seconds and lease.parent_id is not None:
+        raise errors.BadField(field='while_free', reason=(
+            'a sub-lease cannot be extended in steps: extend it by another end.'))
 
 
 def _refuse_other_order(reservation, request):

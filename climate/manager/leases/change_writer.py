@@ -13,6 +13,7 @@ from climate.db import series_occurrences
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import short_notice
+from climate.domain import sub_leases
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager import preparations
@@ -20,8 +21,10 @@ from climate.manager.billing import late_cancels
 from climate.manager.billing import lease_prices
 from climate.manager.health import blocking
 from climate.manager.leases import change_plan
+from climate.manager.leases import sub_lease_end
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
+from climate.manager.sub_leases import division
 
 
 def write(core, connection, change, chosen):
@@ -35,13 +38,13 @@ def write(core, connection, change, chosen):
     if current.generation != lease.generation:
         raise errors.BadTransition(f'Lease {lease.id} was changed by another request at '
                                    'the same time: read it again.', lease_id=lease.id)
+    division.lock_family(connection, current)
     if not change.running:
         # A pending lease releases its resources here; a running one releases them by an event,
         # which wakes the queue.
         wakeups.wake(connection, now)
     late_cancels.write_change(connection, change, chosen)
-    for reservation in target.reservations:
-        _write_reservation(connection, change, reservation, chosen)
+    _write_allocations(connection, change, current, chosen)
     _write_events(core, connection, current, change)
     asked = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
     leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
@@ -56,6 +59,7 @@ def write(core, connection, change, chosen):
                          texts.same(str(target.interval)))
     if lease.series_id is not None and not (change.changes.of_series or change.in_steps):
         series_occurrences.mark_changed(connection, target)
+    division.settle(connection, current, now)
     after = leases.get(connection, lease.id)
     outbox.publish(connection, after, now, 'update')
     return after
@@ -80,6 +84,24 @@ def write_exemption(connection, context, lease, changes, now):
         events.change(connection, lease.id, lease_events.reclaimed(lease, None), now)
     journal.note_limited(connection, lease.id, now, context.user_id or 'climate',
                          'exempt from idle' if changes.idle_exempt else 'not exempt from idle')
+
+
+def _write_allocations(connection, change, current, chosen):
+    """Write the allocations and the requests of a changed lease.
+
+    :param current: the locked Lease before the change.
+    """
+    lease, target, now = change.lease, change.target, change.now
+    if current.sub_leases and target.end > now:
+        sub_leases.refuse_open(current, 'end then', after=target.end)
+        blocking.clear(connection, {each.resource_id for each in chosen})
+        division.move_end(connection, current, target, chosen)
+        return
+    sub_lease_end.end_in(connection, current, now)
+    if lease.parent_id is not None and target.end > lease.end:
+        division.extend(connection, current, target.end, now)
+    for reservation in target.reservations:
+        _write_reservation(connection, change, reservation, chosen)
 
 
 def _write_reservation(connection, change, reservation, chosen):
@@ -128,13 +150,15 @@ def _write_times(connection, change, reservation):
     """Write the new start and end of the allocations of a reservation that is not booked again."""
     before, after = change.lease, change.target
     if after.end <= change.now:
-        allocations.cut(connection, [reservation.id], change.now, by_owner=change.by_owner)
+        allocations.cut(connection, [reservation.id], change.now,
+                        by_owner=change.by_owner and before.parent_id is None)
         return
     values = {name: getattr(after, name) for name in ('end', 'start')
               if getattr(after, name) != getattr(before, name)}
     if values:
         allocations.change(connection, [reservation.id], reservation.resource_ids,
-                           by_owner=change.by_owner and change.running, **values)
+                           by_owner=(change.by_owner and change.running
+                                     and before.parent_id is None), **values)
 
 
 def _write_events(core, connection, lease, change):

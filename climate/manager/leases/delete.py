@@ -5,7 +5,6 @@ from oslo_log import log
 from climate import errors
 from climate.db import journal
 from climate.db import leases
-from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import refusals
@@ -15,7 +14,9 @@ from climate.manager.billing import lease_prices
 from climate.manager.booking import refused_demand
 from climate.manager.leases import lease_end
 from climate.manager.leases import losses
+from climate.manager.leases import sub_lease_end
 from climate.manager.queue import wakeups
+from climate.manager.sub_leases import division
 
 LOG = log.getLogger(__name__)
 
@@ -66,8 +67,11 @@ class Delete:
             now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
-            at_once = due_events.has_no_objects(lease)
+            division.lock_family(connection, lease)
+            # The deletion waits until the sub-leases are over.
+            at_once = lease_end.can_delete_at_once(lease)
             wakeups.lock(connection, lease)
+            sub_lease_end.end_in(connection, lease, now)
             if at_once:
                 wakeups.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(event_kinds.DELETE) is None:
@@ -75,7 +79,10 @@ class Delete:
                     self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
                 if lease.is_of(context):
                     late_cancels.write_deletion(connection, lease, now)
-                lease_end.release(connection, lease, now, by_owner=lease.is_of(context))
+                # A sub-lease returns its time to its parent, which pays for it from then on.
+                lease_end.release(connection, lease, now,
+                                  by_owner=lease.is_of(context) and lease.parent_id is None)
+                division.settle(connection, lease, now)
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
                                      'delete')
             lease_end.delete(connection, lease, now)

@@ -20,6 +20,7 @@ from climate.manager.enforcement import calls
 from climate.manager.leases import lease_end
 from climate.manager.notifications import outbox
 from climate.manager.queue import wakeups
+from climate.manager.sub_leases import division
 
 LOG = log.getLogger(__name__)
 
@@ -158,9 +159,11 @@ def _end_in(connection, lease_id, now, error, is_new):
     if lease.deleted_at is not None or lease.ended_at is not None or lease.end <= now:
         return False
     text = texts.same(error.message)
+    division.lock_family(connection, lease)
     wakeups.lock(connection, lease)
     lease_end.end_early(connection, lease.id, now, text)
     allocations.cut(connection, [each.id for each in lease.reservations], now)
+    division.settle(connection, lease, now)
     lease = leases.get(connection, lease.id)
     leases.change(connection, lease, now, reason=text)
     outbox.publish(connection, leases.get(connection, lease.id), now, 'error')

@@ -18,7 +18,8 @@ from climate.manager.limits import checking
 from climate.manager.limits import subjects
 
 # The errors that refuse an end before anything is booked.
-_REFUSALS = (errors.LimitReached, errors.ExtensionRefused, errors.BadField)
+_REFUSALS = (errors.LimitReached, errors.ExtensionRefused, errors.BadField,
+             errors.SubLeaseRefused)
 
 
 class LatestEnds:

@@ -29,9 +29,14 @@ def release(connection, lease, now, *, by_owner=False):
     allocations.cut(connection, [each.id for each in lease.reservations], now, by_owner=by_owner)
 
 
+def can_delete_at_once(lease):
+    """Return whether the cloud has no objects of a lease, and no sub-lease must end first."""
+    return due_events.has_no_objects(lease) and not lease.sub_leases
+
+
 def delete(connection, lease, now):
     """Mark a released lease as deleted, or order its deletion if it has objects in the cloud."""
-    if due_events.has_no_objects(lease):
+    if can_delete_at_once(lease):
         mark_deleted(connection, lease, now)
         return
     events.change(connection, lease.id, lease_events.ordered(lease, event_kinds.DELETE, now), now)

@@ -4,6 +4,7 @@ import dataclasses
 
 from climate import errors
 from climate.cloud import caching_cloud
+from climate.db import leases
 from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.domain import losses
@@ -22,10 +23,24 @@ class LeaseLosses:
     def at_end(self, lease, now, at=None):
         """Return the Losses of the end, or the deletion, of a lease.
 
+        The sub-leases of the lease end with it, so their losses are included.
+
         :param at: the moment of the end; None: now.
         :raises CloudError: a service refuses to list the objects.
         :raises CloudUnreachable: a service is not available, or cannot list all objects now.
         """
+        own = self._at_end(lease, now, at)
+        if not lease.sub_leases or at is not None:
+            return own
+        with self._core.database.reader() as connection:
+            sub_leases = leases.mentioned(connection, {each.id for each in lease.sub_leases})
+        # The owner of the lease reads the names of its sub-leases, but not those of their servers.
+        ended = [losses.Loss('sub-lease', each.id, each.name, lease.project_id, losses.ENDED)
+                 for each in sub_leases]
+        return losses.once(loss for found in (own, ended, *(
+            self._at_end(each, now, None) for each in sub_leases)) for loss in found)
+
+    def _at_end(self, lease, now, at):
         if due_events.has_no_objects(lease) or due_events.never_acquired(lease):
             return ()
         reservations = self._known(lease.open_reservations)

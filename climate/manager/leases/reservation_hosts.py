@@ -6,6 +6,7 @@ from climate import errors
 from climate.db import leases
 from climate.db import reservations
 from climate.db import shares as stored_shares
+from climate.db import sub_leases
 from climate.db import usability as stored
 from climate.domain import due_events
 from climate.domain import lifecycle
@@ -111,10 +112,26 @@ class ReservationHosts:
         if not verdict.active:
             return verdict
         names = stored.resource_names(connection, reservation_id, host_pool.HostPool.name,
-                                      _SERVICE_HOST, now)
+                                      _SERVICE_HOST, now, *_sub_leased(connection, holding, now))
         return dataclasses.replace(
             verdict, hosts=tuple(name for name, _ in names),
             service_hosts=tuple(service or name for name, service in names))
+
+
+def _sub_leased(connection, holding, now):
+    """Return what sub-leases mean for the hosts of a reservation.
+
+    :returns: (the ids of the parent's reservations, which hold the hosts of a sub-lease; the ids
+        of the hosts on which sub-leases have begun and are not over).
+    """
+    holders, without = (), set()
+    if holding.parent_id is not None:
+        parent = sub_leases.parents(connection, [holding.parent_id]).get(holding.parent_id)
+        holders = () if parent is None else parent.reservation_ids
+    if holding.sub_leased:
+        without = {key for each in sub_leases.of_parents(connection, [holding.lease_id]).get(
+            holding.lease_id, ()) if each.start <= now for key in each.resource_ids}
+    return holders, without
 
 
 def _lease_named(connection, named_id):

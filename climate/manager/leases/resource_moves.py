@@ -17,6 +17,7 @@ from climate.manager import core as cores
 from climate.manager.booking import booking
 from climate.manager.booking import wish_lists
 from climate.manager.notifications import outbox
+from climate.manager.sub_leases import division
 
 LOG = log.getLogger(__name__)
 
@@ -89,7 +90,12 @@ class ResourceMoves:
         return self._booking.plan(wishes, lease.interval, now, cause.avoid) if wishes else None
 
     def _wishes(self, lease, cause):
-        """Return a Wish for each need that loses resources."""
+        """Return a Wish for each need that loses resources.
+
+        A sub-lease gets other resources when its parent is moved.
+        """
+        if lease.parent_id is not None:
+            return []
         return [wish for each in lease.open_reservations for wish in wish_lists.replacements(
             self._core.registry, each, cause.lost)]
 
@@ -102,6 +108,7 @@ class ResourceMoves:
                 key for each in current.open_reservations for key in each.resource_ids))
             allocations.delete(connection, [each.id for each in current.open_reservations], old)
             allocations.add(connection, chosen)
+            division.follow(connection, current, cause.lost, chosen, now)
             reservations.change(connection, sorted({each.reservation_id for each in chosen}), now,
                                 resources_changed=True)
             leases.change(connection, current, now)

@@ -22,6 +22,7 @@ from climate.db import resources
 from climate.domain import lease_actions
 from climate.domain import lease_events
 from climate.domain import records
+from climate.domain import sub_leases
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager.booking import booking
@@ -144,6 +145,8 @@ class Swap:
             lease_actions.refuse(lease, lease_actions.SWAP, now)
             leased = resources.enrolled(connection, {
                 key for each in lease.open_reservations for key in each.resource_ids})
+            sub_leases.refuse_open(lease, f'swap {name_or_id[:80]}', resource_ids=[
+                each.id for each in leased if name_or_id in (each.name, str(each.id))])
             resource, reservation = _leased_resource(lease, leased, name_or_id, reservation_id)
             windows = maintenances.of_resources(connection, [resource.id])[resource.id]
         if reservation.leased_id is not None:

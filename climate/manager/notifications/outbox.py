@@ -24,7 +24,8 @@ LOG = log.getLogger(__name__)
 FIELDS = tuple(
     field.name for field in dataclasses.fields(records.Lease)
     if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition',
-                          'owner_reason', 'request_bytes', 'shared', 'shares'))
+                          'owner_reason', 'request_bytes', 'shared', 'shares', 'sub_leased',
+                          'sub_leases', 'parent'))
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60

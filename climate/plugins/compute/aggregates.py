@@ -11,6 +11,7 @@ from climate import errors
 from climate.domain import audit
 from climate.domain import records
 from climate.domain import shares
+from climate.plugins.compute import parent_marks
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -33,7 +34,7 @@ def marks(conf, lease, reservation):
     return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id,
             **{FORMER_LEASE + lease_id: SHARED
                for lease_id in reservation.binding.get(records.FORMER_LEASES, ())},
-            **guest_marks(lease)}
+            **parent_marks.of_lease(lease), **guest_marks(lease)}
 
 
 def former_leases(aggregate):

@@ -7,6 +7,7 @@ from climate import errors
 from climate.domain import texts
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
+from climate.plugins.compute import parent_marks
 
 # The prefix of the keys of warnings about servers that stay.
 _STAYS = 'foreign server '
@@ -188,7 +189,8 @@ class Drain:
 
     def _staying(self, aggregate, servers):
         """Return the Servers on hosts of the reservation that Climate does not delete."""
-        if self.conf['physical:host'].foreign_servers == 'delete':
+        if self.conf['physical:host'].foreign_servers == 'delete' and not (
+                parent_marks.names(aggregate)):
             return []
         return foreign.on_leased(servers, self.lease.project_id, aggregate, self._names)
 

@@ -8,6 +8,7 @@ import collections
 
 from climate.domain import audit
 from climate.plugins.compute import aggregates
+from climate.plugins.compute import parent_marks
 from climate.plugins.compute import use
 from climate.plugins.compute.servers import nova_server
 
@@ -47,6 +48,20 @@ def booted_with(server, names):
     hints = server.hints or {}
     flavor = () if server.flavor is None else (server.flavor.extra_specs.get(use.FLAVOR_KEY),)
     return not set(names).isdisjoint((*hints.get(_HINT, ()), *flavor))
+
+
+def without_parents(servers, aggregate):
+    """Return the Servers without those that were booted with the parent of a sub-lease.
+
+    :param aggregate: the Aggregate of the reservation, whose metadata names the parent, if any.
+    """
+    names = parent_marks.names(aggregate)
+    if not names:
+        return servers
+    project_id = aggregate.metadata.get(parent_marks.PROJECT)
+    return [server for server in servers if not (
+        server.project_id == project_id if server.hints is None
+        else booted_with(server, names))]
 
 
 def on_pooled(servers):
@@ -97,4 +112,5 @@ def _foreign_servers(servers, held, aggregate):
         return on_pooled(servers)
     # If the aggregate is missing, audits report the reservation as incomplete.
     return [] if aggregate is None else on_leased(
-        servers, held.project_id, aggregate, {held.reservation_id, held.lease_id})
+        without_parents(servers, aggregate), held.project_id, aggregate,
+        {held.reservation_id, held.lease_id})

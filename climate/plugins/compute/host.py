@@ -18,9 +18,11 @@ from climate.plugins.compute import guest_servers
 from climate.plugins.compute import host_handover
 from climate.plugins.compute import host_options
 from climate.plugins.compute import host_pool
+from climate.plugins.compute import parent_marks
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_images
 from climate.plugins.compute import server_losses
+from climate.plugins.compute import sub_leased_hosts
 from climate.plugins.compute import use
 
 
@@ -41,6 +43,7 @@ class HostPlugin(base.ResourcePlugin):
     has_guests = True
     transferable = True
     transfers_running = True
+    has_sub_leases = True
     schema = {
         'type': 'object',
         'properties': {
@@ -112,6 +115,8 @@ class HostPlugin(base.ResourcePlugin):
                 hosts)}
         aggregate, freepool = host_handover.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
+        if sub_leased_hosts.is_sub_lease(reservation):
+            return {**binding, 'aggregate_id': aggregate.id}
         images = server_images.of_change(self.conf, cloud, lease, reservation)
         former = cloud.attempt.former.get(reservation.id, ())
         drain.Drain(self.conf, cloud, lease, reservation, (*hosts, *former), images).lost_hosts(
@@ -130,6 +135,10 @@ class HostPlugin(base.ResourcePlugin):
         self._end(cloud, lease, reservation, resources).secure()
 
     def end(self, cloud, lease, reservation, resources):
+        if sub_leased_hosts.is_sub_lease(reservation):
+            sub_leased_hosts.end(self.conf, cloud, reservation,
+                                 self._end(cloud, lease, reservation, resources))
+            return
         self._end(cloud, lease, reservation, resources).all_hosts()
 
     def lost_at_end(self, cloud, lease, reservation, resources):
@@ -150,6 +159,12 @@ class HostPlugin(base.ResourcePlugin):
         """Return the Drain for the end of a reservation."""
         images = server_images.of_end(self.conf, cloud, lease, reservation)
         return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
+
+    def sub_lease_request(self, count):
+        return self.resolve(None, {'min': count, 'max': count, 'before_end': ''}, None)
+
+    def in_use(self, cloud, resources):
+        return sub_leased_hosts.in_use(cloud.as_service().nova, resources[host_pool.NEED])
 
     def share(self, cloud, lease, reservation, resources):
         nova = cloud.as_service().nova
@@ -217,13 +232,15 @@ class HostPlugin(base.ResourcePlugin):
             return renamed
         [aggregate] = own_aggregates
         hosts = set(aggregates.service_hosts(resources[host_pool.NEED]))
+        sub_leased = parent_marks.sub_leased_hosts(observed.aggregates, {reservation.id, lease.id})
         problems = self._problems(observed, lease, reservation, aggregate, hosts)
         names = {None, *(each.name for each in resources[host_pool.NEED])}
         servers = [server for server in observed.servers if server.hypervisor in names
-                   and server.host in hosts & set(aggregate.hosts)]
+                   and server.host in hosts & set(aggregate.hosts) - sub_leased]
         return [*(audited.incomplete(reservation, problem) for problem in problems),
-                *foreign.drifts(foreign.on_leased(servers, lease.project_id, aggregate,
-                                                  {reservation.id, lease.id}),
+                *foreign.drifts(foreign.on_leased(
+                    foreign.without_parents(servers, aggregate), lease.project_id, aggregate,
+                    {reservation.id, lease.id}),
                                 f'reservation {reservation.id}'),
                 *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
                               'the host is not allocated to the reservation of the aggregate')
@@ -232,8 +249,9 @@ class HostPlugin(base.ResourcePlugin):
     def _problems(self, observed, lease, reservation, aggregate, hosts):
         """Yield the faults of a reservation's aggregate, as sentences."""
         own_zone = aggregates.zone(self.conf, reservation.id)
-        if aggregate.zone != own_zone and (
-                aggregate.zone is not None or self.conf.nova.reservation_zone == 'always'):
+        is_zoned = (self.conf.nova.reservation_zone == 'always'
+                    and not sub_leased_hosts.is_sub_lease(reservation))
+        if aggregate.zone != own_zone and (aggregate.zone is not None or is_zoned):
             yield f'its zone is {aggregate.zone}, not {own_zone}'
         marks = aggregates.marks(self.conf, lease, reservation)
         # Aggregates of earlier releases have only the zone, which the scheduler filter accepts.

@@ -7,6 +7,7 @@ from climate import errors
 from climate.domain import requirement
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
+from climate.plugins.compute import sub_leased_hosts
 
 # The values of the fact `availability_zone` of hosts without a zone; "nova" is Nova's default.
 _NO_ZONE = (None, 'nova')
@@ -19,6 +20,8 @@ def stage(conf, nova, lease, reservation, resources):
 
     :param resources: the future hosts of the reservation.
     """
+    if sub_leased_hosts.is_sub_lease(reservation):
+        return _ensure(conf, nova, lease, reservation, False)
     guess = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
     zoned = {'always': True, 'never': False}.get(_zone_setting(conf), guess)
     return _ensure(conf, nova, lease, reservation, zoned)
@@ -27,10 +30,17 @@ def stage(conf, nova, lease, reservation, resources):
 def hand_over(conf, nova, lease, reservation, resources):
     """Move hosts into the Aggregate of a reservation; return (the Aggregate, the freepool).
 
+    The hosts of a sub-lease are only added, because their parent keeps them; then there is no
+    freepool.
+
     :raises ResourcesRefused: some hosts have servers, or Nova refuses some because they are in
         another zone. No host was removed from the freepool.
     """
     all_aggregates = nova.aggregates()
+    if sub_leased_hosts.is_sub_lease(reservation):
+        aggregate = _ensure(conf, nova, lease, reservation, False, all_aggregates)
+        nova.add_hosts(aggregate, aggregates.service_hosts(resources))
+        return aggregate, None
     zoned = _gets_zone(conf, reservation, resources, all_aggregates)
     empty = aggregates.named(all_aggregates, reservation.id)
     if empty is not None and empty.zone is not None and not zoned and not empty.hosts:
@@ -48,7 +58,7 @@ def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
     """
     all_aggregates = nova.aggregates()
     staged = next((aggregate for aggregate in all_aggregates if aggregate.id == aggregate_id), None)
-    if staged is None or (
+    if staged is None or sub_leased_hosts.is_sub_lease(reservation) or (
             staged.zone is not None) != _gets_zone(conf, reservation, resources, all_aggregates):
         return hand_over(conf, nova, lease, reservation, resources)[0].id
     _move_in(conf, nova, staged, resources, all_aggregates, alone=True)

@@ -13,7 +13,8 @@ from climate.api import app
 LEASE = {'id', 'name', 'project_id', 'user_id', 'start', 'end', 'before_end', 'status',
          'status_reason', 'degraded', 'created_at', 'updated_at', 'ended_at', 'deleted_at',
          'reservations', 'events', 'acquire', 'idle_exempt', 'idle_since', 'reclaim_at',
-         'while_free', 'extended_count', 'shared', 'share_count', 'series_id',
+         'while_free', 'extended_count', 'shared', 'share_count', 'series_id', 'parent_id',
+         'parent_name', 'sub_leases',
          'has_trust', 'actions', 'started_at', 'user_name', 'project_name'}
 RESERVATION = {
     'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',

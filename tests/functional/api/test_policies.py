@@ -31,6 +31,7 @@ HISTORY = '/leases/{id}/history'
 SWAP = '/leases/{id}/swap'
 SHARES = '/leases/{id}/shares'
 TRANSFERS = '/leases/{id}/transfers'
+SUB_LEASES = '/leases/{id}/sub-leases'
 LEASED = '/leases/{id}/resources'
 LATEST_END = '/leases/{id}/latest_end'
 SERVER_HOSTS = '/servers/{id}/hosts'
@@ -87,6 +88,13 @@ TABLE = (
                                             '1.1': (401, 403, 404, 404, 404, 403)}),
     ('POST', '/transfers/{id}/decline', {}, {'1.0': (401, 403, 404, 404, 404, 403),
                                              '1.1': (401, 403, 404, 404, 404, 403)}),
+    # The lease has no hosts, so it can have no sub-leases.
+    ('GET', SUB_LEASES, None, {'1.0': (401, 404, 404, 404, 404, 404),
+                               '1.1': (401, 200, 404, 200, 200, 404)}),
+    ('POST', SUB_LEASES, {'project': 'guests', 'name': 'x', 'hosts': 1},
+     {'1.0': (401, 404, 404, 404, 404, 404), '1.1': (401, 403, 404, 409, 409, 404)}),
+    ('GET', '/leases/{id}/availability', None,
+     {'1.0': (401, 404, 404, 404, 404, 404), '1.1': (401, 409, 404, 409, 409, 404)}),
     ('GET', HOSTS, None, {'1.0': (401, 403, 403, 403, 404, 404),
                           '1.1': (401, 403, 403, 403, 200, 200)}),
     # A reservation that leases no single thing; a server that nobody leases.

@@ -25,6 +25,10 @@ ROUTES = {
     ('post', '/leases/{id}/swap'): (MANAGER, {'host': 'compute-1'}),
     ('get', '/leases/{id}/shares'): (VIEWER, None),
     ('post', '/leases/{id}/shares'): (OWNER, {'project_id': 'third', 'role': 'viewer'}),
+    ('get', '/leases/{id}/sub-leases'): (OWNER, None),
+    ('post', '/leases/{id}/sub-leases'): (
+        OWNER, {'project': 'third', 'name': 'x', 'hosts': 1}),
+    ('get', '/leases/{id}/availability'): (OWNER, None),
     # A receiver leaves its own share.
     ('delete', '/leases/{id}/shares/{share_id}'): (VIEWER, None),
     # test_transfers_access.py has the receivers of transfers.

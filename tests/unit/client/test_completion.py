@@ -57,10 +57,10 @@ def service(requests_mock):
 
 @pytest.mark.parametrize(('words', 'prefix', 'values'), [
     ((), 'le', ['lease']),
-    (('lease',), 's', ['set', 'share', 'shares', 'show', 'swap']),
     (('lease',), 'tr', ['transfer']),
     (('lease', 'transfer'), 'o', ['offer']),
     (('lease', 'transfer', 'offer'), '--ho', ['--hosts']),
+    (('lease',), 's', ['set', 'share', 'shares', 'show', 'sub-lease', 'sub-leases', 'swap']),
     (('lease', 'list'), '--stat', ['--status']),
     (('lease', 'list', '--status'), 'act', ['active']),
     (('lease', 'list', '-f'), 'y', ['yaml']),

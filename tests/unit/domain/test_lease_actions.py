@@ -19,13 +19,18 @@ NAME_AND_SHARES = ['rename', *SHARED, 'delete']
 
 
 @pytest.mark.parametrize(('fields', 'expected'), [
-    ({}, ['rename', 'change_start', 'change_end', 'resize', *SHARED, 'delete']),
-    ({'start': NOON}, ['rename', 'change_end', 'resize', *SHARED, 'delete']),
-    ({'start': NOON - hours(1)}, ['rename', 'change_end', 'resize', 'end', *SHARED, 'delete']),
-    (RUNNING, ['rename', 'change_end', 'resize', 'end', *SHARED, 'swap', 'delete']),
+    ({}, ['rename', 'change_start', 'change_end', 'resize', *SHARED, 'sub_lease', 'delete']),
+    ({'start': NOON}, ['rename', 'change_end', 'resize', *SHARED, 'sub_lease', 'delete']),
+    ({'start': NOON - hours(1)}, ['rename', 'change_end', 'resize', 'end', *SHARED, 'sub_lease',
+                                  'delete']),
+    (RUNNING, ['rename', 'change_end', 'resize', 'end', *SHARED, 'sub_lease', 'swap', 'delete']),
     ({**RUNNING, 'end': NOON}, NAME_AND_SHARES),
-    ({**RUNNING, 'task': 'update'}, NAME_AND_SHARES),
-    ({'start': NOON, 'task': 'start'}, NAME_AND_SHARES),
+    ({**RUNNING, 'task': 'update'}, ['rename', *SHARED, 'sub_lease', 'delete']),
+    ({'start': NOON, 'task': 'start'}, ['rename', *SHARED, 'sub_lease', 'delete']),
+    ({**RUNNING, 'parent_id': 'x'}, [
+        'rename', 'change_end', 'resize', 'end', *SHARED, 'delete']),
+    ({**RUNNING, 'acquire_type': 'best-effort'}, [
+        'rename', 'change_end', 'resize', 'end', *SHARED, 'swap', 'delete']),
     ({'state': lifecycle.ACQUIRING}, NAME_AND_SHARES),
     ({'state': lifecycle.TERMINATED}, ONLY_NAME),
     ({'state': lifecycle.TIMEDOUT}, ONLY_NAME),
