@@ -61,7 +61,7 @@ def test_a_time_outside_the_parent_is_refused_with_its_field(fields, field):
     assert refused.value.kwargs['field'] == field
 
 
-def test_only_sub_leases_in_the_way_refuse_a_change():
+def test_a_change_is_refused_only_by_sub_leases_in_its_way():
     known = sub_leases.SubLease('s', 'lab', 'students', at(1), at(2), 'ACTIVE', 'r', (4,))
     lease = types.SimpleNamespace(id='p', sub_leases=(known,))
     sub_leases.refuse_open(lease, 'end then', after=at(2))
