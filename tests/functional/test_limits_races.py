@@ -60,11 +60,17 @@ def as_many_hosts_as_callers(conf):
     conf.set_override('hosts', CALLERS, group='simulated')
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize('per', ['project', 'user'])
 def test_leases_that_are_extended_at_once_share_what_is_left(
-        as_many_hosts_as_callers, manager, crowd):
+        as_many_hosts_as_callers, manager, crowd, per):
     manager.enrol(CALLERS)
-    put_in_force(manager, measure='resource_hours', most=2 * CALLERS + 1, window='30d')
-    leases = [manager.book(start=builders.at(1), end=builders.at(3)) for _ in range(CALLERS)]
-    answers = crowd.put_each([f'/v1/leases/{lease.id}' for lease in leases],
-                             {'end': builders.at(4).isoformat()}, VERSION)
-    assert crowds.statuses(answers) == {200: 1, 403: CALLERS - 1}
+    put_in_force(manager, measure='resource_hours', most=2 * CALLERS + 1, window='1d', per=per)
+    for number in range(ROUNDS):
+        start = builders.at(72 * number + 1)
+        leases = [manager.book(start=start, end=start + builders.hours(2)) for _ in range(CALLERS)]
+        answers = crowd.put_each([f'/v1/leases/{lease.id}' for lease in leases],
+                                 {'end': (start + builders.hours(3)).isoformat()}, VERSION)
+        assert crowds.statuses(answers) == {200: 1, 403: CALLERS - 1}
+        for lease in leases:
+            manager.delete(lease)

@@ -12,6 +12,9 @@ _ADDRESS = ('Check that the service runs, and its address: OS_CLOUD, OS_AUTH_URL
             'and the proxy.')
 _ROLE = ('Ask an operator for the role, or choose another project with --os-project-name.')
 
+# Errors that say themselves what would fit.
+_OF_LIMITS = frozenset({'limit_exceeded', 'extension_refused'})
+
 
 def of_error(error: errors.ClientError, prog: str, command: str, known: Container[str]) -> str:
     """Return the hint for an error of a command.
@@ -32,6 +35,8 @@ def of_error(error: errors.ClientError, prog: str, command: str, known: Containe
         return _later(error)
     if isinstance(error, errors.NotAuthenticated | errors.NotConfigured):
         return _CREDENTIALS
+    if error.name in _OF_LIMITS and 'limit list' in known:
+        return f'"{program} limit list" shows the limits and rules, and what is used of them.'
     if isinstance(error, errors.Forbidden):
         return _ROLE
     if isinstance(error, errors.Unreachable | errors.ServiceMissing | errors.AnswerUnreadable

@@ -16,6 +16,7 @@ from climate.domain.limits import fitting
 from climate.domain.limits import rules
 from climate.manager.booking import criteria
 from climate.manager.booking import enrolled_demands
+from climate.manager.limits import checking
 
 # Each attempt may break a limit that the earlier ones did not.
 _ATTEMPTS = 4
@@ -28,7 +29,8 @@ def attempt(core, limits, request, planned, book):
     :param request: (the Wishes, {reservation id: resource type}).
     :param planned: Allocations for the wishes, or None. Other wishes get None.
     :raises LimitExceeded: the error of the first attempt, if other resources are not enough. If
-        they are only occupied, waiting may help.
+        they are only occupied, waiting may help. If other resources break fewer of its limits, the
+        error names only these.
     """
     wishes, types = request
     first = None
@@ -36,13 +38,17 @@ def attempt(core, limits, request, planned, book):
         try:
             return book(wishes, planned)
         except errors.LimitExceeded as error:
-            first = first or error
+            if first is None or checking.names_in(error) < checking.names_in(first):
+                first = error
             wishes, planned = rationed(core, limits, error, (wishes, types)), None
             if wishes is None:
                 break
         except (errors.NotEnough, errors.LostRace) as failure:
             if first is None:
                 raise
+            if len(limits.with_criteria(first)) < len(first.kwargs['limits']):
+                # Other resources do not help against the limits without criteria.
+                raise first from failure
             raise errors.LimitExceeded(
                 first.message, **{**first.kwargs, 'never': False}) from failure
     raise first
@@ -51,7 +57,7 @@ def attempt(core, limits, request, planned, book):
 def rationed(core, limits, error, request):
     """Return the Wishes of a request with rations of what the limits of an error count.
 
-    None means that a limit does not depend on criteria, that smaller rations do not help, or that
+    None means that no limit depends on criteria, that smaller rations do not help, or that
     the resources would not be enough even if all were free. Resources that a reservation has
     already are not rationed.
     """

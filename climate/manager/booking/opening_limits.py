@@ -9,6 +9,9 @@ from climate.manager.booking import limit_rations
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 
+# The number of changes of one opening. A later start may break another limit.
+_CHANGES = 3
+
 
 def within(core, draft, plans, plan_for):
     """Return the PlannedOpenings that limits allow, some of them changed.
@@ -21,18 +24,20 @@ def within(core, draft, plans, plan_for):
     """
     lease = draft.lease
     limits = checking.applying(core, lease.project_id, lease.user_id, draft.now)
-    refusals = limits.preview([_subject(core, draft, plan) for plan in plans])
-    changed = [plan if error is None else _later(plan, error) or _elsewhere(
-        core, draft, limits, (plan, error), plan_for)
-        for plan, error in zip(plans, refusals, strict=True)]
-    doubtful = [plan for plan, error in zip(changed, refusals, strict=True) if plan and error]
-    allowed = {id(plan) for plan, error in zip(doubtful, limits.preview([
-        _subject(core, draft, plan) for plan in doubtful]), strict=True) if error is None}
-    kept = [plan for plan, error in zip(changed, refusals, strict=True)
-            if plan is not None and (error is None or id(plan) in allowed)]
-    if plans and not kept:
-        raise refusals[0]
-    return kept
+    changed, first = list(plans), None
+    for left in reversed(range(_CHANGES + 1)):
+        refusals = limits.preview([_subject(core, draft, plan) for plan in changed])
+        first = first or next(filter(None, refusals), None)
+        changed = [plan for plan in (
+            plan if error is None else left and (
+                _later(draft, plan, error, plan_for)
+                or _elsewhere(core, draft, limits, (plan, error), plan_for))
+            for plan, error in zip(changed, refusals, strict=True)) if plan]
+        if not any(refusals):
+            break
+    if first is not None and not changed:
+        raise first
+    return changed
 
 
 def _subject(core, draft, plan):
@@ -40,20 +45,22 @@ def _subject(core, draft, plan):
     return subjects.of_new_lease(core, lease, plan.allocations, draft.roles)
 
 
-def _later(plan, error):
+def _later(draft, plan, error, plan_for):
     """Return a PlannedOpening with the later start that a limit needs, or None.
 
-    An opening may start until its `last_start`, on the same resources.
+    Until its `last_start`, an opening has the same resources. After that, it may need others.
     """
-    start = error.kwargs['would_fit'].get('start')
-    if start is None or datetime.datetime.fromisoformat(start) > plan.last_start:
+    text = error.kwargs['would_fit'].get('start')
+    if text is None:
         return None
-    by = datetime.datetime.fromisoformat(start) - plan.span.start
-    return dataclasses.replace(
-        plan, span=dataclasses.replace(plan.span, start=plan.span.start + by,
-                                       end=plan.span.end + by),
-        allocations=[dataclasses.replace(each, start=each.start + by, end=each.end + by)
-                     for each in plan.allocations])
+    start = datetime.datetime.fromisoformat(text)
+    by = start - plan.span.start
+    span = dataclasses.replace(plan.span, start=start, end=plan.span.end + by)
+    if start > plan.last_start:
+        return _planned(plan, span, draft.wishes, plan_for)
+    return dataclasses.replace(plan, span=span, allocations=[
+        dataclasses.replace(each, start=each.start + by, end=each.end + by)
+        for each in plan.allocations])
 
 
 def _elsewhere(core, draft, limits, refused, plan_for):
@@ -66,8 +73,13 @@ def _elsewhere(core, draft, limits, refused, plan_for):
     wishes = limit_rations.rationed(core, limits, error, (draft.wishes, types))
     if wishes is None:
         return None
+    return _planned(plan, plan.span, wishes, plan_for)
+
+
+def _planned(plan, span, wishes, plan_for):
+    """Return a PlannedOpening at an Interval with resources for Wishes, or None."""
     try:
-        return dataclasses.replace(plan, last_start=plan.span.start,
-                                   allocations=plan_for(wishes, plan.span))
+        return dataclasses.replace(plan, span=span, last_start=span.start,
+                                   allocations=plan_for(wishes, span))
     except errors.NotEnough:
         return None

@@ -86,10 +86,9 @@ class LimitChecks:
                    and requirement.names(limit.criteria) for limit in self.limits)
 
     def with_criteria(self, error):
-        """Return the limits that a LimitExceeded names, if all of them have criteria; else []."""
-        names = {figures['limit'] for figures in error.kwargs['limits']}
-        broken = [limit for limit in self.limits if limit.name in names]
-        return broken if all(limit.property_names for limit in broken) else []
+        """Return the limits with criteria that a LimitExceeded names."""
+        return [limit for limit in self.limits
+                if limit.name in names_in(error) and limit.property_names]
 
     def usage(self):
         """Return the ``usage.LimitUse`` of each limit, in order, by one statement."""
@@ -174,6 +173,11 @@ def _added(request, subject):
     """Return the HeldResources of a Request that are those of ``subject.chosen``."""
     own = request.after.resources
     return own[len(own) - len(subject.chosen):] if len(own) >= len(subject.chosen) else ()
+
+
+def names_in(error):
+    """Return the set of the names of the limits that a LimitExceeded names."""
+    return {figures['limit'] for figures in error.kwargs['limits']}
 
 
 def private_names(connection, limits):

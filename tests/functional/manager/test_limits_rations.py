@@ -169,6 +169,26 @@ def test_a_waiting_lease_waits_until_hosts_are_free_that_a_limit_does_not_count(
     assert gpus(mixed.expect(lease, lifecycle.ACTIVE)) == 0
 
 
+def test_a_refusal_names_only_the_limits_that_other_hosts_break_too(mixed):
+    allow(mixed, {'name': 'hour', 'measure': 'lease_length', 'most': '1h'}, NO_GPUS)
+    with pytest.raises(errors.LimitExceeded) as caught:
+        create(mixed, 2)
+    assert [each['limit'] for each in caught.value.details['limits']] == ['hour']
+    with pytest.raises(errors.LimitExceeded) as caught:
+        create(mixed, 3)
+    assert [each['limit'] for each in caught.value.details['limits']] == ['hour', 'no-gpus']
+    assert caught.value.kwargs['never']
+
+
+def test_an_opening_starts_when_all_limits_allow_it(mixed):
+    allow(mixed, {'name': 'notice', 'measure': 'notice', 'least': '4h'},
+          {'name': 'two', 'measure': 'resources', 'most': 2})
+    mixed.create(builders.a_lease(builders.hosts(1), start=builders.at(4.5), end=builders.at(7)))
+    query = availability.AvailabilityQuery((builders.hosts(2),), 3600, limit=1)
+    [opening] = mixed.client.find_availability(builders.a_member(), query).openings
+    assert opening.start == builders.at(7)
+
+
 def test_an_opening_has_hosts_that_a_limit_does_not_count(mixed):
     query = availability.AvailabilityQuery((builders.hosts(2),), 3600, limit=1)
     assert gpus_of_openings(mixed, query) == [2]

@@ -22,6 +22,7 @@ def refused(status, **more):
 @pytest.mark.parametrize(('words', 'answer', 'hint'), [
     (('lease', 'list'), refused(401), 'Check OS_USERNAME, OS_PASSWORD'),
     (('lease', 'list'), refused(403), 'Ask an operator for the role'),
+    (CREATE, refused(403, error_name='limit_exceeded'), '"climate limit list" shows the limits'),
     (('lease', 'list'), {**refused(429), 'headers': {'Retry-After': '7'}},
      'Try again in 7 seconds.'),
     (('lease', 'list'), refused(503), 'Try again in a moment.'),
