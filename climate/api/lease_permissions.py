@@ -24,7 +24,8 @@ LEAST_ACCESS = {
     rules.GET: shares.Access.VIEWER, rules.GET_NAMES: shares.Access.VIEWER,
     share_rules.GET: shares.Access.VIEWER, share_rules.LEAVE: shares.Access.VIEWER,
     rules.PUT: shares.Access.MANAGER, rules.DELETE: shares.Access.MANAGER,
-    rules.SWAP: shares.Access.MANAGER, reservation_rules.PUT: shares.Access.MANAGER,
+    rules.SWAP: shares.Access.MANAGER, rules.GIVE_BACK: shares.Access.MANAGER,
+    reservation_rules.PUT: shares.Access.MANAGER,
 }
 #: The rules by which the owner of a lease may see and delete its sub-leases, too.
 _OF_PARENT = (rules.GET, rules.GET_NAMES, rules.DELETE)

@@ -253,6 +253,19 @@ class Leases(http.Noun):
         """End a lease now, and return it."""
         return self.update(lease_id, end='now')
 
+    def give_back(self, lease_id: str, *, hosts: int | None = None) -> http.Record:
+        """Give a future lease back for leases that wait for resources; return the lease.
+
+        :param hosts: the number of hosts; None: the whole lease.
+        :raises Conflict: the lease has begun, or waits for resources itself.
+        """
+        return self._http.record(self._http.call(
+            'POST', f'{_path(lease_id)}/give-back', body=_given_back(hosts)), 'lease')
+
+    def lost_by_give_back(self, lease_id: str, *, hosts: int | None = None) -> 'Losses | None':
+        """List what `give_back` would cost, as `lost_by_update`; change nothing."""
+        return self._losses('POST', f'{_path(lease_id)}/give-back', _given_back(hosts))
+
     def swap(self, lease_id: str, resource: str, *, reservation: str | None = None) -> http.Record:
         """Swap a broken resource of a running lease for another one, and return the lease.
 
@@ -311,6 +324,10 @@ def _later(end: datetime.datetime, by: times.Span | None, to: times.Moment | Non
         raise errors.BadValue(f'The new end must be later than {times.for_people(times.iso(end))}, '
                               'when the lease ends now. To shorten it: climate lease set --end.')
     return new
+
+
+def _given_back(hosts: int | None) -> dict[str, int]:
+    return {} if hosts is None else {'hosts': hosts}
 
 
 def _swap(resource: str, reservation: str | None) -> dict[str, str]:

@@ -45,6 +45,10 @@ GROUP = group.Group('acquire', 'How leases get resources that are not free at on
     cfg.IntOpt('wait_look_seconds', default=60, min=1,
                help='Seconds between two attempts of a waiting request. It is also tried '
                     'whenever resources are released.'),
+    cfg.IntOpt('given_back_seconds', default=120, min=1,
+               help='Seconds for which resources that an owner returns are kept for leases that '
+                    'wait for resources, and for occurrences of series that are tried again. They '
+                    'become free for all leases earlier if all waiting leases were tried.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
                  help='Share of the resources that is held back for the first request of the wait '
                       'queue while that request does not fit, so that smaller requests do not '

@@ -124,6 +124,12 @@ def wake(connection, now):
                        .values(due_at=now))
 
 
+def any_to_retry(connection, now):
+    """Return whether a failed occurrence is due to be tried again."""
+    return connection.execute(sa.select(OCCURRENCES.c.number).where(
+        _FAILED, OCCURRENCES.c.due_at <= now).limit(1)).first() is not None
+
+
 def purge(connection, lease_ids):
     """Forget leases that are being deleted. The rows stay, so that nothing is booked again."""
     connection.execute(sa.update(OCCURRENCES).where(OCCURRENCES.c.lease_id.in_(lease_ids))

@@ -184,18 +184,3 @@ def own_project(project_id: str) -> errors.BadField:
     """Return the error of an offer to the project that owns the lease."""
     return errors.BadField(field='project_id', reason=(
         f'project {project_id} owns the lease already: name another project.'))
-
-
-def counts(hosts: int, allocated: int) -> tuple[int, int]:
-    """Return (number of transferred hosts, number of hosts that stay) of a reservation.
-
-    :param allocated: the number of hosts that the reservation has.
-    :raises BadField: no host would stay; the error says how many can be transferred.
-    """
-    if hosts >= allocated:
-        raise errors.BadField(field='hosts', reason=(
-            f'the lease has {allocated}, and at least one must stay: offer at most '
-            f'{allocated - 1}, or leave the field out to offer the whole lease.'
-            if allocated > 1 else
-            'the lease has one: leave the field out to offer the whole lease.'))
-    return hosts, allocated - hosts

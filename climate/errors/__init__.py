@@ -46,6 +46,7 @@
         AlreadyShared                      the project or user has a share of the lease already
         ShareRefused TooManyShares
         AlreadyOffered                     the lease has an open offer to another project
+        GiveBackRefused                    the lease has begun, or has no resources
         TransferRefused                    the lease cannot be transferred
         TransferClosed                     the offer of a lease was decided, or has expired
         SubLeaseRefused                    a lease cannot be sub-leased so, or a sub-lease changed

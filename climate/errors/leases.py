@@ -74,6 +74,12 @@ class TooManyShares(base.Conflict):
                 'with a project instead of its users.')
 
 
+class GiveBackRefused(base.Conflict):
+    code = 'give_back_refused'
+    template = ('Lease {lease_id} has begun, has no resources yet, is a sub-lease or has some: '
+                'only other future leases can be returned. End or delete it instead.')
+
+
 class TransferNotFound(base.NotFound):
     code = 'transfer_not_found'
     template = ('Transfer {transfer_id} was not found: it does not exist, it is for another '

@@ -28,6 +28,7 @@ from climate.manager.energy import report as energy_reports
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
+from climate.manager.leases import give_back
 from climate.manager.leases import latest_ends
 from climate.manager.leases import read
 from climate.manager.leases import reservation_hosts
@@ -124,6 +125,7 @@ class Endpoint:
         self._read = read.Read(core)
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
+        self._give_back = give_back.GiveBack(core)
         self._swap = swap.Swap(core)
         self._sharing = sharing.Sharing(core)
         self._offering = offering.Offering(core)
@@ -178,6 +180,11 @@ class Endpoint:
 
     def price_deletion(self, context, lease_id):
         return self._delete.price(context, lease_id)
+
+    def give_back_lease(self, context, lease_id, hosts=None, generation=None, dry_run=False):
+        self._owners.remember(context)
+        return self._read.named(self._give_back.give_back(
+            context, lease_id, hosts, generation, dry_run))
 
     def preview_swap(self, context, lease_id, resource, reservation_id=None):
         return self._swap.preview(context, lease_id, resource, reservation_id)

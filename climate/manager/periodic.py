@@ -31,6 +31,7 @@ from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.pools import refresh
 from climate.manager.queue import fair_share
+from climate.manager.queue import given_back
 from climate.manager.series import horizon
 from climate.manager.usage import days
 from climate.rpc import transport
@@ -91,6 +92,8 @@ class Periodic:
         reaper_seconds, poll_seconds = conf.manager.trust_reaper_seconds, conf.health.poll_seconds
         tasks = {
             'expire offers': (functools.partial(offer_expiry.expire, core), 1),
+            'release resources that were returned': (
+                functools.partial(given_back.expire, core), 1),
             'remind of ends': (functools.partial(reminders.remind, core),
                                conf.notifications.reminder_seconds),
             'report extensions that are possible': (

@@ -7,6 +7,7 @@ POST = 'climate:leases:post'
 PUT = 'climate:leases:put'
 DELETE = 'climate:leases:delete'
 SWAP = 'climate:leases:swap'
+GIVE_BACK = 'climate:leases:give_back'
 ALL_PROJECTS = 'climate:leases:get_all_projects'
 
 BEST_EFFORT = 'climate:leases:best_effort'
@@ -41,6 +42,10 @@ RULES = [
     base.rule(
         SWAP, base.MEMBER_OR_ADMIN, 'Swap a broken resource of a running lease for another one.',
         ('POST', f'{_ONE}/swap')),
+    base.rule(
+        GIVE_BACK, base.MEMBER_OR_ADMIN,
+        'Give a future lease, or hosts of it, back for leases that wait for resources.',
+        ('POST', f'{_ONE}/give-back')),
     base.rule(
         BEST_EFFORT, base.MEMBER_OR_ADMIN,
         'Create a lease for which instances of other projects are migrated (best-effort).',

@@ -107,6 +107,14 @@ class ManagerClient:
     def price_deletion(self, context: Context, lease_id: str) -> prices.LeasePrice | None:
         """Return the price if the caller deleted a lease now; None: it costs nothing."""
 
+    def give_back_lease(self, context: Context, lease_id: str, hosts: int | None = None,
+                        generation: int | None = None, dry_run: bool = False) -> records.Lease:
+        """Give a future lease, or hosts of it, back for waiting leases; return the Lease.
+
+        :param hosts: the number of hosts; None: the whole lease.
+        :param generation: refuse if the lease has changed since it had this generation.
+        """
+
     def preview_swap(self, context: Context, lease_id: str, resource: str,
                      reservation_id: str | None = None) -> records.Lease:
         """Return the Lease as it would be after `swap_resource`, with its losses."""

@@ -23,6 +23,7 @@ from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import views
 from climate.api.controllers import base
+from climate.api.controllers import give_back
 from climate.api.controllers import lease_facts
 from climate.api.controllers import lease_request
 from climate.api.controllers import shares as lease_shares
@@ -75,6 +76,10 @@ def paths(plugins):
         **lease_request.PATHS, **lease_facts.PATHS, **lease_shares.PATHS,
         **lease_transfers.OF_LEASE_PATHS,
         **lease_parts.PATHS,
+        '/leases/{id}/give-back': {
+            'parameters': [operations.ID],
+            'post': operation('Give a future lease, or hosts of it, back for waiting leases',
+                              give_back.GIVE_BACK[1], query=[operations.IF_MATCH, dry_run])},
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -94,6 +99,8 @@ class LeasesController(base.Controller):
         self.request = lease_request.RequestController(parts, self.visible)
         self.swap = SwapController(parts, self.visible, self._answer)
         self.shares = lease_shares.SharesController(parts, self.visible)
+        setattr(self, 'give-back', give_back.GiveBackController(
+            parts, self.visible, self._answer, self._late_cancel))
         self.transfers = lease_transfers.LeaseTransfersController(parts, self.visible)
         setattr(self, 'sub-leases', lease_parts.SubLeasesController(
             parts, self.visible, self._answer))

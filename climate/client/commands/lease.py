@@ -273,6 +273,30 @@ class EndLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
         return self.shown(lease)
 
 
+class GiveBackLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
+    """Give a future lease, or hosts of it, back for leases that wait for resources."""
+
+    example = 'lease give-back demo --hosts 2'
+
+    parameters = (waits.LEASE,)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--hosts', metavar='COUNT', type=arguments.positive,
+                            help='The number of hosts. Default: the whole lease.')
+        self.add_confirmation(parser, 'Only show what it would cost.')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
+        lease: Mapping[str, typing.Any] = self.client.leases.find(parsed_args.lease)
+        lease_id, hosts = lease['id'], parsed_args.hosts
+        if not self.goes_on(parsed_args, lease,
+                            lambda: self.client.leases.lost_by_give_back(lease_id, hosts=hosts),
+                            f'Give lease {lease["name"]} back?'):
+            return self.shown(lease)
+        return self.shown(self.client.leases.give_back(lease_id, hosts=hosts))
+
+
 class SwapResource(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
     """Swap a broken host, or another resource, of a running lease for another one."""
 

@@ -198,6 +198,15 @@ LATER_ASKS = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
+# Resources that their owners return for waiting leases. The allocations of a row have its id in
+# place of a reservation's, so that no other lease gets the resources before the waiting ones.
+GIVEN_BACK = sa.Table(
+    'given_back', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    # When the resources become free for all leases, at the latest.
+    sa.Column('until', base.UtcDateTime, nullable=False),
+    **base.MYSQL)
+
 # The request of an offer has the ids of its future reservations. Its allocations name these ids.
 OFFERS = sa.Table(
     'offers', base.METADATA,

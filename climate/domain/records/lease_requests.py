@@ -60,7 +60,8 @@ class LeaseChanges:
     `whole_minutes`, a `start` equals the present start if both are in the same minute. If
     `generation` is set, the change is refused unless the lease has this generation. For
     `hidden_criteria` and `while_free_seconds` see LeaseRequest; a step of 0 ends the steps. The
-    manager sets `of_series` if the series of the lease changes, and not the lease alone.
+    manager sets `of_series` if the series of the lease changes, and not the lease alone, and
+    `gives_back` if the resources that the lease loses are kept for waiting leases.
     """
 
     name: str | None = None
@@ -79,6 +80,7 @@ class LeaseChanges:
     idle_exempt: bool | None = None
     while_free_seconds: int | None = None
     of_series: bool = False
+    gives_back: bool = False
 
     @property
     def only_renames(self) -> bool:

@@ -46,7 +46,7 @@ class Attempts:
 
     def __init__(self, core):
         self._core = core
-        self._booking = booking.Booking(core)
+        self._booking = booking.Booking(core, for_waiting=True)
         self._refused = refused_demand.RefusedDemand(core)
         self._hold_back = hold_back.HoldBack(core)
         self._questions = questions.Questions(core)

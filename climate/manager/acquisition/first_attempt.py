@@ -33,9 +33,13 @@ from climate.manager.queue import wakeups
 class FirstAttempt:
     """Books a new lease at once, or leaves it to be acquired later if its type allows that."""
 
-    def __init__(self, core):
+    def __init__(self, core, *, for_waiting=False):
+        """Take the core of the manager.
+
+        :param for_waiting: see ``booking.Booking``.
+        """
         self._core = core
-        self._booking = booking.Booking(core)
+        self._booking = booking.Booking(core, for_waiting=for_waiting)
         self._clearing = reconcile.Reconciler(core)
 
     def preview(self, draft):

@@ -13,6 +13,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.db import given_back
 from climate.db import health as stored
 from climate.db import swap_reports
 from climate.domain import health
@@ -35,13 +36,16 @@ LOG = log.getLogger(__name__)
 class Booking:
     """Books resources for the reservations of a lease."""
 
-    def __init__(self, core, leeway=datetime.timedelta(0)):
+    def __init__(self, core, leeway=datetime.timedelta(0), *, for_waiting=False):
         """Read the rules from the configuration.
 
+        :param for_waiting: whether the leases wait for resources, so that they may also get those
+            that were returned.
         :param leeway: the time for which a plan must stay valid. It extends the time in which an
             occupied resource is expected to become free.
         """
         self._core = core
+        self._for_waiting = for_waiting
         conf = core.conf.manager
         self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
         self._grace = datetime.timedelta(seconds=conf.release_grace_seconds) + leeway
@@ -114,6 +118,8 @@ class Booking:
     def _book(self, wishes, chosen, terms, write, also=()):
         with self._core.database.writer() as connection:
             verification.lock(self._core, connection, wishes, chosen, terms, also)
+            if self._for_waiting:
+                given_back.take(connection, {each.resource_id for each in chosen})
             return write(connection, chosen)
 
     def plan(self, wishes, span, now, avoid=(), ignoring=()):
@@ -186,6 +192,9 @@ class Booking:
         # A running lease keeps its sick resources, so their blocks do not count for it.
         replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
                      for key in wish.keep}
+        if self._for_waiting:
+            with self._core.database.reader() as connection:
+                replaced.update(given_back.ids(connection))
         return booking_terms.BookingTerms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
             replaced=frozenset(replaced),

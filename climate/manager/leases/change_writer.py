@@ -23,6 +23,7 @@ from climate.manager.health import blocking
 from climate.manager.leases import change_plan
 from climate.manager.leases import sub_lease_end
 from climate.manager.notifications import outbox
+from climate.manager.queue import given_back
 from climate.manager.queue import wakeups
 from climate.manager.sub_leases import division
 
@@ -44,7 +45,12 @@ def write(core, connection, change, chosen):
         # which wakes the queue.
         wakeups.wake(connection, now)
     late_cancels.write_change(connection, change, chosen)
+    had = allocations.of_reservations(connection, sorted(
+        change.changed)) if change.changes.gives_back else ()
     _write_allocations(connection, change, current, chosen)
+    kept = {(each.reservation_id, each.resource_id) for each in chosen}
+    given_back.keep(connection, core.conf, [
+        each for each in had if (each.reservation_id, each.resource_id) not in kept], now)
     _write_events(core, connection, current, change)
     asked = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
     leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
@@ -55,7 +61,8 @@ def write(core, connection, change, chosen):
     later_asks.add(connection, lease.id, _later_requests(connection, change, chosen))
     write_exemption(connection, change.context, current, change.changes, now)
     journal.note_limited(connection, lease.id, now, change.context.user_id or 'climate',
-                         'extend' if change.in_steps else 'update',
+                         'extend' if change.in_steps else
+                         'return' if change.changes.gives_back else 'update',
                          texts.same(str(target.interval)))
     if lease.series_id is not None and not (change.changes.of_series or change.in_steps):
         series_occurrences.mark_changed(connection, target)

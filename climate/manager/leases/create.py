@@ -47,11 +47,14 @@ class Origin:
     :ivar trust_id: the trust of the series, which its leases share; None: the lease gets its own.
     :ivar names: {position of the reservation: {key of a need: names}} of the only resources that
         the lease may get; None: all.
+    :ivar has_waited: whether an earlier try failed, so that the lease may get resources that were
+        returned.
     """
 
     series_id: str
     trust_id: str | None
     names: collections.abc.Mapping | None = None
+    has_waited: bool = False
 
 
 class Create:
@@ -62,6 +65,7 @@ class Create:
         self._trusts = trusts.Trusts(parts)
         self._drafts = draft.Drafts(parts)
         self._first_attempt = first_attempt.FirstAttempt(parts)
+        self._repeated_attempt = first_attempt.FirstAttempt(parts, for_waiting=True)
         self._offers = offers.HeldOffers(parts)
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
@@ -121,7 +125,8 @@ class Create:
         return self._make(context, request, taking, drafted)
 
     def _create(self, context, lease_id, request, now, origin):
-        source = self._first_attempt
+        source = (self._repeated_attempt if origin is not None and origin.has_waited
+                  else self._first_attempt)
         if request.offer_id is not None:
             source = self._offers.taking(context, request.offer_id, now)
             request = source.completed(request)

@@ -3,6 +3,7 @@
 from oslo_log import log
 
 from climate import errors
+from climate.db import allocations
 from climate.db import journal
 from climate.db import leases
 from climate.domain import event_kinds
@@ -15,6 +16,7 @@ from climate.manager.booking import refused_demand
 from climate.manager.leases import lease_end
 from climate.manager.leases import losses
 from climate.manager.leases import sub_lease_end
+from climate.manager.queue import given_back
 from climate.manager.queue import wakeups
 from climate.manager.sub_leases import division
 
@@ -56,9 +58,10 @@ class Delete:
         return self._prices.of_deletion(lease, self._core.clock())
 
     @core.again_after_a_race
-    def delete(self, context, lease_id):
+    def delete(self, context, lease_id, gives_back=False):
         """Delete a lease; return True if it is deleted, False if a teardown was ordered.
 
+        :param gives_back: whether its resources are kept for waiting leases until these were tried.
         :raises LeaseNotFound: no lease has this id, or it was deleted before.
         """
         with self._core.database.writer() as connection:
@@ -72,19 +75,22 @@ class Delete:
             at_once = lease_end.can_delete_at_once(lease)
             wakeups.lock(connection, lease)
             sub_lease_end.end_in(connection, lease, now)
-            if at_once:
+            if at_once or gives_back:
                 wakeups.wake(connection, now, leaving=lease_id)
             if at_once or lease.event(event_kinds.DELETE) is None:
                 if lease.state == lifecycle.ACQUIRING:
                     self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
                 if lease.is_of(context):
                     late_cancels.write_deletion(connection, lease, now)
+                given = allocations.of_reservations(connection, [
+                    each.id for each in lease.reservations]) if gives_back else ()
                 # A sub-lease returns its time to its parent, which pays for it from then on.
                 lease_end.release(connection, lease, now,
                                   by_owner=lease.is_of(context) and lease.parent_id is None)
                 division.settle(connection, lease, now)
+                given_back.keep(connection, self._core.conf, given, now)
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
-                                     'delete')
+                                     'return' if gives_back else 'delete')
             lease_end.delete(connection, lease, now)
         self._core.notify()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')

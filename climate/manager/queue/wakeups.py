@@ -15,6 +15,7 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.db import free_resources
+from climate.db import given_back
 from climate.db import series_occurrences
 from climate.db import wait_queue
 from climate.domain import due_events
@@ -38,7 +39,8 @@ class CapacityBound:
         self._connection = connection
         self._cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
         self._now = now
-        self._own = own
+        # Waiting leases may get what was returned.
+        self._own = (*own, *given_back.ids(connection))
         self._groups = {}
 
     def shortage(self, needed, until):
@@ -104,6 +106,7 @@ def pass_on(connection, conf, acquisition, now):
                 _wake(connection, lease.lease_id, now)
                 return
         if len(queued) < _READ_AT_ONCE:
+            given_back.close(connection, now)
             return
         last = queued[-1]
 

@@ -82,7 +82,8 @@ class OccurrenceLeases:
     def book(self, context, series, occurrence):
         """Create the lease of an occurrence, unless an earlier try created it."""
         lease = self._create.create(
-            context, occurrence.lease_id, self._request(series, occurrence), _origin(series))
+            context, occurrence.lease_id, self._request(series, occurrence),
+            _origin(series, occurrence.status == domain.FAILED))
         if (lease.start, lease.end) != (occurrence.start, occurrence.end):
             # The series was changed after the earlier try.
             self.change(context, series, occurrence)
@@ -174,8 +175,8 @@ def _changes_alone(changes, occurrence, lease):
         hidden_criteria=changes.hidden_criteria)
 
 
-def _origin(series):
-    return create.Origin(series.id, series.trust_id, series.resources)
+def _origin(series, has_waited=False):
+    return create.Origin(series.id, series.trust_id, series.resources, has_waited)
 
 
 def lease_id(series_id, number):

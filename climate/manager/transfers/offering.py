@@ -11,6 +11,7 @@ from climate.domain import lifecycle
 from climate.domain import shares
 from climate.domain import transfers
 from climate.manager import core as cores
+from climate.manager.leases import lease_parts
 from climate.manager.shares import receivers
 from climate.manager.transfers import reports
 
@@ -107,7 +108,7 @@ class Offering:
         transfers.refuse_wrong(request, lease, now)
         refuse_types(self._core, lease)
         if request.hosts is not None:
-            parts(self._core, lease, request.hosts)
+            lease_parts.split(self._core, lease, request.hosts)
         conf = self._core.conf.shares
         if request.on_withdrawal is not None and (
                 request.on_withdrawal not in conf.allowed_on_withdrawal):
@@ -191,22 +192,3 @@ def refuse_types(core, lease):
             raise errors.TransferRefused(lease_id=lease.id, reason=(
                 f'its reservation of {reservation.resource_type} names objects of the project, '
                 'which the other project does not have'))
-
-
-def parts(core, lease, hosts):
-    """Return (the reservation that is split, the request for the receiver, the one that stays).
-
-    :raises BadField: the lease cannot be split like this; the error says what is possible.
-    """
-    found = []
-    for reservation in lease.open_reservations:
-        plugin = core.registry.plugin(reservation.resource_type)
-        given, kept = transfers.counts(hosts, len(reservation.resource_ids))
-        requests = plugin.split(dict(reservation.request), given, kept)
-        if requests is not None:
-            found.append((reservation, *requests))
-    if len(found) != 1 or len(lease.open_reservations) != 1:
-        raise errors.BadField(field='hosts', reason=(
-            'only a lease with one reservation, of hosts, can be transferred in parts: leave the '
-            'field out to offer the whole lease.'))
-    return found[0]

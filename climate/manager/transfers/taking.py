@@ -21,6 +21,7 @@ from climate.domain import requirement
 from climate.domain import transfers
 from climate.manager import core as cores
 from climate.manager.booking import booking
+from climate.manager.leases import lease_parts
 from climate.manager.limits import checking
 from climate.manager.limits import subjects
 from climate.manager.notifications import outbox
@@ -233,5 +234,5 @@ class TransferTaking:
 
 
 def _part(core, lease, hosts):
-    reservation, given, stays = offering.parts(core, lease, hosts)
+    reservation, given, stays = lease_parts.split(core, lease, hosts)
     return Part(reservation, given, stays, reservation.resource_ids[-hosts:])

@@ -54,7 +54,7 @@ def test_each_body_has_a_schema_that_is_one(document):
     bodies = [operation['requestBody'] for _, _, operation in operations(document)
               if 'requestBody' in operation]
     # Four more for each pool that is not hosts, one for /v1/floatingips, four for /v1/networks.
-    assert len(bodies) == 27 + 3 * 4 + 1 + 4
+    assert len(bodies) == 28 + 3 * 4 + 1 + 4
     for body in bodies:
         jsonschema.Draft202012Validator.check_schema(
             body['content']['application/json']['schema'])

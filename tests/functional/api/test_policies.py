@@ -62,6 +62,9 @@ TABLE = (
                                '1.1': (401, 403, 404, 200, 200, 404)}),
     ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
                                    '1.1': (401, 403, 404, 409, 409, 404)}),
+    # It starts now.
+    ('POST', '/leases/{id}/give-back', {}, {'1.0': (401, 403, 404, 404, 404, 404),
+                                            '1.1': (401, 403, 404, 409, 409, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),
     # test_shares_access.py has the callers with whom a lease is shared.
     ('GET', SHARES, None, {'1.0': (401, 404, 404, 404, 404, 404),

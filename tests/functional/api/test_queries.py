@@ -62,7 +62,8 @@ def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
     routes = list(changing(api))
     of_pools = {f'/v1/resources/{pool}/1' for pool in ('address', 'backend', 'host', 'segment')}
     assert {path for _, path, has_dry_runs in routes if has_dry_runs} == {
-        '/v1/leases', '/v1/leases/1', '/v1/leases/1/swap', '/v1/maintenances', '/v1/os-hosts/1',
+        '/v1/leases', '/v1/leases/1', '/v1/leases/1/swap', '/v1/leases/1/give-back',
+        '/v1/maintenances', '/v1/os-hosts/1',
         '/v1/floatingips/1', '/v1/networks/1', '/v1/leases/1/shares/{share_id}', '/v1/series',
         '/v1/series/1', '/v1/transfers/1/accept', '/v1/leases/1/sub-leases', *of_pools}
     for method, path, has_dry_runs in routes:

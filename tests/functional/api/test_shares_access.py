@@ -23,6 +23,7 @@ ROUTES = {
     ('get', '/leases/{id}/resources'): (VIEWER, None),
     ('get', '/leases/{id}/latest_end'): (MANAGER, None),
     ('post', '/leases/{id}/swap'): (MANAGER, {'host': 'compute-1'}),
+    ('post', '/leases/{id}/give-back'): (MANAGER, {}),
     ('get', '/leases/{id}/shares'): (VIEWER, None),
     ('post', '/leases/{id}/shares'): (OWNER, {'project_id': 'third', 'role': 'viewer'}),
     ('get', '/leases/{id}/sub-leases'): (OWNER, None),

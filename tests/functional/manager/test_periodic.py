@@ -240,6 +240,15 @@ def _expire(world, _):
         held[0].id: True, held[1].id: False}
 
 
+@case('release resources that were returned')
+def _release(world, _):
+    with world.manager.database.writer() as connection:
+        for number in range(2):
+            connection.execute(sa.insert(tables.GIVEN_BACK).values(id=f'{number}', until=NOON))
+    world.run('release resources that were returned')
+    assert world.rows(tables.GIVEN_BACK) == []
+
+
 @case('remind of ends')
 def _remind(world, _):
     delivery_rounds.subscribe(world.manager, 'https://hooks.example/', events=(),

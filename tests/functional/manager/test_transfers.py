@@ -151,7 +151,7 @@ def test_parts_of_a_staged_lease_start_with_their_own_hosts(manager, future):
     assert not set(hosts[0]) & set(hosts[1])
 
 
-@pytest.mark.parametrize(('hosts', 'sentence'), [(3, 'offer at most 2'), (9, 'offer at most 2')])
+@pytest.mark.parametrize(('hosts', 'sentence'), [(3, 'choose at most 2'), (9, 'choose at most 2')])
 def test_a_part_leaves_at_least_one_host(manager, future, hosts, sentence):
     with pytest.raises(errors.BadField, match=sentence):
         offer(manager, future, hosts=hosts)

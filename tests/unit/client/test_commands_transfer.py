@@ -80,3 +80,13 @@ def test_the_open_offer_of_a_lease_is_withdrawn(run, service):
     service.get(f'{URL}/transfers', json={'transfers': []})
     outcome = run('lease', 'transfer', 'withdraw', canned.LEASE_ID)
     assert (outcome.code, 'no open offer' in outcome.err) == (2, True)
+
+
+def test_hosts_are_given_back_after_the_question(run, service):
+    service.post(f'{URL}/give-back', json={'lease': canned.a_lease(), 'losses': [],
+                                           'late_cancel': None})
+    outcome = run('lease', 'give-back', canned.LEASE_ID, '--hosts', '1')
+    assert outcome.code == 0, outcome.err
+    assert canned.last_change(service).json() == {'hosts': 1}
+    dry, real = [each.query for each in service.request_history if each.method == 'POST']
+    assert (dry, real) == ('dry_run=true', '')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An empty revision: 0055 does its former work, because expansions come before contractions."""
+"""An empty revision: 0056 does its former work, because expansions come before contractions."""
 revision = '0044'
 down_revision = '0043'
 

@@ -2,9 +2,9 @@
 """The names of properties that older managers wrote after 0039, in the composed form (NFC)."""
 from alembic import op
 
-revision = '0055'
+revision = '0056'
 # The contraction is the last revision. A new expansion goes before it.
-down_revision = '0054'
+down_revision = '0055'
 phase = 'contract'
 
 
