@@ -8,9 +8,10 @@ GROUP = group.Group('forecast', 'How the use of a pool is forecast', (
     cfg.StrOpt('method', default='auto',
                help='Method of forecasts, by its name in the entry points climate.forecasts. '
                     'holt-winters needs the extra [forecast], which installs statsmodels; '
-                    'seasonal-naive repeats the last week. auto: holt-winters if it is installed. '
-                    'A pool with less than two weeks of history is always forecast by '
-                    'seasonal-naive.'),
+                    'simple weighs simple guesses by their past errors, as holt-winters does with '
+                    'its own forecasts too; seasonal-naive repeats the last week. auto: '
+                    'holt-winters if it is installed. A pool with less than two weeks of history '
+                    'is forecast by simple instead of holt-winters.'),
     cfg.IntOpt('history_days', default=90, min=8, max=366,
                help='Number of past days that a forecast uses. A forecast takes longer if these '
                     'days have more leases.'),

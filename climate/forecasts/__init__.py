@@ -7,7 +7,7 @@ from climate import loading
 _GROUP = 'climate.forecasts'
 _AUTO = 'auto'
 #: The methods that "auto" tries, the best first. The last one needs no further library.
-PREFERRED = ('holt-winters', 'seasonal-naive')
+PREFERRED = ('holt-winters', 'simple')
 
 
 def check(conf):

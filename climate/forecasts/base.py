@@ -10,14 +10,21 @@ WEEK = 168
 
 
 class Model(abc.ABC):
-    """A model of a series by hours, which forecasts from any hour of the series."""
+    """A model of a series by hours, which forecasts from any hour of the series.
+
+    :cvar simple: True for a guess that uses neither smoothing nor a correction. If a simple model
+        and another one have nearly the same errors, the simple one gets more weight.
+    """
+
+    simple = False
 
     @abc.abstractmethod
-    def day(self, origin: int, ahead: int) -> np.ndarray:
-        """Return the forecast of 24 hours, knowing only the series before `origin`.
+    def values(self, origins: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Return forecasts. Each uses only the hours of the series before its origin.
 
-        :param origin: the number of known hours of the series.
-        :param ahead: 0 for the first 24 hours from `origin` on, 1 for the next 24.
+        :param origins: numbers of known hours, at least 1, in one column.
+        :param ahead: the hours to forecast, in one row: 0 is the first hour after the origin.
+        :returns: a row for each origin and a column for each hour; NaN if too little is known.
         """
 
 
@@ -32,7 +39,9 @@ class Method(abc.ABC):
 
     @abc.abstractmethod
     def models(self, series: np.ndarray) -> Sequence[Model]:
-        """Return the Models of a series, of which the one with the least error is used.
+        """Return the Models of a series. The forecast weighs them by their past errors.
 
-        :param series: one number for each hour, at least `least_hours`.
+        At least one model must have values for each origin.
+
+        :param series: one number for each hour, at least one and at least `least_hours`.
         """

@@ -3,6 +3,7 @@
 import numpy as np
 
 from climate.forecasts import base
+from climate.forecasts import guesses
 
 
 class SeasonalNaive(base.Method):
@@ -14,12 +15,9 @@ class SeasonalNaive(base.Method):
 
 class _Repeated(base.Model):
     def __init__(self, series):
-        self._series = series
+        self._guesses = (guesses.Season(series, base.WEEK), guesses.Season(series, base.DAY),
+                         guesses.Level(series))
 
-    def day(self, origin, ahead):
-        known = self._series[:origin]
-        season = base.WEEK if origin >= base.WEEK else base.DAY
-        if origin < season:
-            return np.full(base.DAY, known.mean() if origin else 0.0)
-        hours = ahead * base.DAY + np.arange(base.DAY)
-        return known[origin - season + hours % season]
+    def values(self, origins, ahead):
+        week, day, mean = (guess.values(origins, ahead) for guess in self._guesses)
+        return np.where(origins >= base.WEEK, week, np.where(origins >= base.DAY, day, mean))

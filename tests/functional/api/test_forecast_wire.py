@@ -15,7 +15,7 @@ def test_a_forecast_has_an_element_for_each_hour(api, manager):
     answer = api.get(f'{PLACE}?end=%2B2h', **ADMIN)
     assert answer.status_int == 200, answer.body
     found = answer.json['forecast']
-    assert (found['pool'], found['capacity'], found['method']) == ('host', 2, 'seasonal-naive')
+    assert (found['pool'], found['capacity'], found['method']) == ('host', 2, 'simple')
     assert found['learned_from'] == '2030-05-01T12:00:00Z'
     none = {'low80': None, 'high80': None, 'low95': None, 'high95': None, 'missing': 0.0}
     assert found['hours'] == [

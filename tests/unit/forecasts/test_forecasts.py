@@ -4,20 +4,20 @@ import pytest
 
 from climate import errors
 from climate import forecasts
-from climate.forecasts import seasonal_naive
+from climate.forecasts import simple
 
 
 @pytest.mark.proof
 def test_auto_chooses_the_better_method_if_there_is_enough_history():
     assert forecasts.load('auto', 24 * 14)[0] == 'holt-winters'
-    assert forecasts.load('auto', 24 * 13)[0] == 'seasonal-naive'
+    assert forecasts.load('auto', 24 * 13)[0] == 'simple'
     assert forecasts.load('seasonal-naive', 24 * 90)[0] == 'seasonal-naive'
 
 
-def test_auto_chooses_the_naive_method_without_the_library(monkeypatch, conf):
+def test_auto_chooses_the_simple_method_without_the_library(monkeypatch, conf):
     monkeypatch.setattr(forecasts.loading, 'load_usable', lambda *_: {
-        'seasonal-naive': seasonal_naive.SeasonalNaive})
-    assert forecasts.load('auto', 24 * 90)[0] == 'seasonal-naive'
+        'simple': simple.Simple})
+    assert forecasts.load('auto', 24 * 90)[0] == 'simple'
     forecasts.check(conf)
 
 

@@ -11,6 +11,7 @@ from climate import forecasts
 from climate.forecasts import base
 from climate.forecasts import rolling
 from climate.forecasts import seasonal_naive
+from climate.forecasts import simple
 
 HOURS = np.arange(60 * base.DAY)
 DAILY = 10 + 5 * np.sin(2 * np.pi * HOURS / base.DAY)
@@ -19,12 +20,12 @@ WEEKLY = DAILY * (1 + (HOURS // base.DAY % 7 < 5))
 
 @functools.cache
 def methods():
-    """The naive method and that of Holt and Winters, whose libraries take seconds to load."""
+    """Return all methods. The libraries of the last one take seconds to load."""
     from climate.forecasts import holt_winters
-    return seasonal_naive.SeasonalNaive(), holt_winters.HoltWinters()
+    return seasonal_naive.SeasonalNaive(), simple.Simple(), holt_winters.HoltWinters()
 
 
-@pytest.fixture(params=[0, 1], ids=['SeasonalNaive', 'HoltWinters'])
+@pytest.fixture(params=[0, 1, 2], ids=['SeasonalNaive', 'Simple', 'HoltWinters'])
 def method(request):
     return methods()[request.param]
 
@@ -51,17 +52,18 @@ def test_the_bands_of_a_noisy_series_hold_about_what_they_should(method):
 
 def test_noise_is_smoothed_and_not_repeated():
     series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
-    smooth, naive = (rolling.forecast(method, series, base.WEEK) for method in reversed(methods()))
+    naive, *_, smooth = (rolling.forecast(method, series, base.WEEK) for method in methods())
     truth = 10 + 5 * np.sin(2 * np.pi * np.arange(base.WEEK) / base.DAY)
     assert np.abs(smooth.expected - truth).mean() < 0.6 * np.abs(naive.expected - truth).mean()
 
 
-def test_an_unusual_day_changes_the_forecast_little():
+def test_an_unusual_day_changes_the_forecast_of_later_days_little():
     wild = DAILY.copy()
     wild[-base.DAY:] = 100
-    for model, other in zip(*(methods()[1].models(each) for each in (DAILY, wild)), strict=True):
-        calm, moved = (each.day(len(DAILY), 0).mean() for each in (model, other))
-        assert 0 < moved - calm < 0.2 * (100 - DAILY.mean())
+    for method in methods()[1:]:
+        calm, moved = (rolling.forecast(method, series, 3 * base.DAY).expected[-base.DAY:].mean()
+                       for series in (DAILY, wild))
+        assert 0 <= moved - calm < 0.2 * (100 - DAILY.mean())
 
 
 @hypothesis.settings(max_examples=30)
@@ -87,16 +89,61 @@ def test_a_series_without_changes_has_bands_without_width(level):
 
 
 def test_a_past_that_is_too_short_has_no_bands():
-    found = rolling.forecast(seasonal_naive.SeasonalNaive(), DAILY[:10 * base.DAY], base.DAY)
+    found = rolling.forecast(simple.Simple(), DAILY[:base.DAY], base.DAY)
     assert (found.low80, found.high95, found.past_error) == (None, None, None)
 
 
-def test_later_values_change_no_earlier_forecast():
+@pytest.mark.parametrize('place', [1, 30, 200, 400])
+def test_later_values_change_no_earlier_forecast(place):
+    origins, ahead = np.array([[place]]), np.arange(100)[np.newaxis]
     for method in methods():
-        [*models] = method.models(WEEKLY)
         changed = WEEKLY.copy()
-        changed[40 * base.DAY:] = 0
-        for model, other in zip(models, method.models(changed), strict=True):
-            for ahead in (0, 3):
-                np.testing.assert_allclose(model.day(40 * base.DAY, ahead),
-                                           other.day(40 * base.DAY, ahead))
+        changed[place:] = 0
+        for model, other in zip(method.models(WEEKLY), method.models(changed), strict=True):
+            np.testing.assert_allclose(model.values(origins, ahead), other.values(origins, ahead))
+
+
+@pytest.mark.parametrize('place', [1, 30, 200, 400, 1000])
+def test_every_method_has_a_model_with_a_value_at_any_origin(place):
+    for method in methods():
+        values = np.stack([model.values(np.array([[place]]), np.arange(100)[np.newaxis])
+                           for model in method.models(WEEKLY)])
+        assert np.isfinite(values).any(axis=0).all()
+
+
+def walk():
+    """Return a series that drifts slowly without a season: a random walk."""
+    return 50 + np.cumsum(np.random.default_rng(5).normal(0, 0.5, len(HOURS)))
+
+
+def steps():
+    """Return a series whose level jumps every nine days."""
+    levels = np.random.default_rng(3).uniform(10, 90, 9)
+    return np.repeat(levels, 9 * base.DAY)[:len(HOURS)]
+
+
+@pytest.mark.parametrize('series', [walk(), steps(), DAILY, WEEKLY],
+                         ids=['walk', 'steps', 'daily', 'weekly'])
+@pytest.mark.parametrize('hours', [1, base.DAY])
+def test_the_forecast_is_not_worse_than_the_best_simple_guess(series, hours):
+    errors, guessed = [], []
+    for origin in range(45 * base.DAY, 60 * base.DAY - hours, 17):
+        column, row = np.array([[origin]]), np.array([[hours - 1]])
+        truth = series[origin + hours - 1]
+        found = rolling.forecast(methods()[1], series[:origin], hours)
+        errors.append(abs(found.expected[-1] - truth))
+        guessed.append([abs(model.values(column, row)[0, 0] - truth) for model in
+                        methods()[1].models(series) if model.simple])
+    assert np.mean(errors) <= 1.05 * np.mean(guessed, axis=0).min() + 1e-9
+
+
+def test_the_forecast_follows_a_jump_at_once():
+    series = np.where(HOURS < 59 * base.DAY + 12, 20.0, 60.0)
+    found = rolling.forecast(methods()[1], series, 8)
+    np.testing.assert_allclose(found.expected, 60.0)
+
+
+@pytest.mark.parametrize('days', [2, 5, 10])
+def test_a_short_history_is_forecast_by_the_guess_with_the_least_past_error(days):
+    found = rolling.forecast(simple.Simple(), DAILY[:days * base.DAY], base.DAY)
+    np.testing.assert_allclose(found.expected, DAILY[:base.DAY], atol=0.2)
