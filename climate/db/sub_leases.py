@@ -91,6 +91,16 @@ def delete_rows(connection, ids):
         connection.execute(sa.delete(ALLOCATIONS).where(ALLOCATIONS.c.id.in_(sorted(ids))))
 
 
+def release_rows(connection, ids_by_end):
+    """Mark allocations that have ended as released at their ends.
+
+    :param ids_by_end: {end: ids of allocations}.
+    """
+    for end, ids in ids_by_end.items():
+        connection.execute(sa.update(ALLOCATIONS).where(ALLOCATIONS.c.id.in_(sorted(ids)))
+                           .values(released_at=end))
+
+
 def end_rows(connection, ids_by_end):
     """Give allocations another end.
 

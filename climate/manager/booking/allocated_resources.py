@@ -63,6 +63,12 @@ class AllocatedResources:
             for allocation in removed:
                 if allocation.reservation_id == reservation.id:
                     own_ids.setdefault(allocation.need, []).append(allocation.resource_id)
+            # What a reservation occupies is released even if it has lost its allocation.
+            known_ids = {each for ids in own_ids.values() for each in ids}
+            for key in sorted(whole)[:1]:
+                own_ids.setdefault(key, []).extend(
+                    each.id for each in held
+                    if each.held_by == reservation.id and each.id not in known_ids)
             used[reservation.id] = {
                 key: tuple(resource for resource in allocated
                            if key not in whole or resource.held_by == reservation.id)

@@ -93,6 +93,8 @@ class Outcomes:
                 self._record_again(recording, pause)
             else:
                 following = self._record_end(_explained(recording))
+                if claim.kind.releases_all and recording.succeeded:
+                    division.settle(connection, claim.lease, now)
             if outcome.warnings:
                 _warn(recording)
             if outcome.over and not claim.kind.releases_all:

@@ -102,7 +102,7 @@ def _write_allocations(connection, change, current, chosen):
     if current.sub_leases and target.end > now:
         sub_leases.refuse_open(current, 'end then', after=target.end)
         blocking.clear(connection, {each.resource_id for each in chosen})
-        division.move_end(connection, current, target, chosen)
+        division.move_end(connection, current, target, chosen, now)
         return
     sub_lease_end.end_in(connection, current, now)
     if lease.parent_id is not None and target.end > lease.end:

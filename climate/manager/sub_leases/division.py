@@ -42,7 +42,7 @@ def take(connection, parent, chosen, now):
     more = collections.defaultdict(list)
     for each in chosen:
         more[each.resource_id].append((each.start, each.end))
-    _rewrite(connection, parent, more, {each.resource_id for each in chosen})
+    _rewrite(connection, parent, more, {each.resource_id for each in chosen}, now)
     leases.change(connection, parent, now, sub_leased=True)
 
 
@@ -58,7 +58,7 @@ def extend(connection, lease, end, now):
     limit = latest_end(connection, lease)
     if end > limit:
         raise refusal(lease, limit)
-    _rewrite(connection, parent, {key: [(lease.end, end)] for key in ids}, ids)
+    _rewrite(connection, parent, {key: [(lease.end, end)] for key in ids}, ids, now)
     leases.change(connection, parent, now)
 
 
@@ -74,11 +74,11 @@ def settle(connection, lease, now):
     if not still_has(parent, now):
         return
     ids = {key for each in lease.reservations for key in each.resource_ids}
-    _rewrite(connection, parent, {}, ids)
+    _rewrite(connection, parent, {}, ids, now)
     leases.change(connection, parent, now)
 
 
-def move_end(connection, before, after, chosen):
+def move_end(connection, before, after, chosen, now):
     """Give the hosts of a lease with sub-leases another end.
 
     :param before: the locked Lease.
@@ -87,7 +87,7 @@ def move_end(connection, before, after, chosen):
     """
     rows = stored.own_rows(connection, [each.id for each in before.open_reservations])
     ids = {row.resource_id for row in rows} | {each.resource_id for each in chosen}
-    _rewrite(connection, after, {}, ids)
+    _rewrite(connection, after, {}, ids, now)
     others = {key for each in before.open_reservations for key in each.resource_ids} - ids
     if others:
         # Resources that are not whole hosts have one allocation each.
@@ -122,7 +122,7 @@ def follow(connection, parent, lost_ids, chosen, now):
                                 resources_changed=True)
             leases.change(connection, current, now)
     stored.delete_rows(connection, [row.id for row, _ in moves])
-    _rewrite(connection, parent, added, set(added))
+    _rewrite(connection, parent, added, set(added), now)
     allocations.add(connection, [dataclasses.replace(allocations.record(row), resource_id=key)
                                  for row, key in moves if key is not None])
 
@@ -161,8 +161,8 @@ def _spans(rows):
     return spans
 
 
-def _rewrite(connection, parent, more, resource_ids):
-    """Write the allocations of a parent as the rests that its sub-leases leave.
+def _rewrite(connection, parent, more, resource_ids, now):
+    """Write the allocations of a parent as the rests that its sub-leases leave from now on.
 
     Allocations first get shorter, then longer, because two of them must never overlap.
 
@@ -173,13 +173,15 @@ def _rewrite(connection, parent, more, resource_ids):
     for row in stored.own_rows(connection, [each.id for each in parent.reservations],
                                resource_ids):
         by_host[row.reservation_id, row.resource_id].append(row)
-    doomed, shorter, longer, new = [], {}, {}, []
+    over, doomed, shorter, longer, new = {}, [], {}, {}, []
     for (_, resource_id), rows in by_host.items():
-        spans = [*taken[resource_id], *more.get(resource_id, ())]
-        # A sub-lease may have the host from the start of the parent on.
-        begin = min([rows[0].start, *(start for start, _ in spans)])
-        wanted = dict(sub_leases.rests((begin, parent.end), spans))
-        for row in rows:
+        past = [row for row in rows if row.end <= now]
+        wanted = _wanted(parent, rows, [*taken[resource_id], *more.get(resource_id, ())], now)
+        if any(start <= now < end for start, end in wanted.items()):
+            # Only an allocation that has begun must be left, so that the end finds the host.
+            for row in past:
+                over.setdefault(row.end, []).append(row.id)
+        for row in rows[len(past):]:
             end = wanted.pop(row.start, None)
             if end is None:
                 doomed.append(row.id)
@@ -187,7 +189,24 @@ def _rewrite(connection, parent, more, resource_ids):
                 (shorter if end < row.end else longer).setdefault(end, []).append(row.id)
         new += [dataclasses.replace(allocations.record(rows[0]), start=start, end=end)
                 for start, end in wanted.items()]
+    stored.release_rows(connection, over)
     stored.delete_rows(connection, doomed)
     stored.end_rows(connection, shorter)
     stored.end_rows(connection, longer)
     allocations.add(connection, new)
+
+
+def _wanted(parent, rows, spans, now):
+    """Return {start: end} of the allocations that a parent should have on a host from now on.
+
+    :param rows: its present allocations, by start.
+    :param spans: the spans that sub-leases have, or had.
+    """
+    # A sub-lease may have the host from the start of the parent on.
+    begin = min([rows[0].start, *(start for start, _ in spans)])
+    rests = sub_leases.rests((begin, parent.end), spans)
+    wanted = {start: end for start, end in rests if end > now}
+    if rows[0].end > now and all(start > now for start in wanted):
+        # Keep an allocation that has begun, or that begins with the parent.
+        wanted.setdefault(*rests[0])
+    return wanted

@@ -10,6 +10,9 @@ from climate import errors
 from climate.db import sub_leases as stored
 from climate.domain import lifecycle
 from climate.domain import sub_leases
+from climate.domain import transfers
+from climate.manager.audit import comparison
+from climate.manager.pools import flags
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 STUDENTS = 'students'
@@ -126,7 +129,7 @@ def test_a_sub_lease_that_ends_early_returns_the_rest(manager, parent):
     assert spans(manager, parent) == [[(0, 0)], [(0, 8)]]
     manager.clock.advance(hours(1))
     manager.change(lease, student(), end_now=True)
-    assert spans(manager, parent) == [[(0, 0), (1, 8)], [(0, 8)]]
+    assert spans(manager, parent) == [[(0, 8)], [(1, 8)]]
     manager.expect(lease, lifecycle.TERMINATED)
 
 
@@ -176,6 +179,35 @@ def test_a_parent_is_extended_with_its_sub_leased_hosts(manager, parent):
     manager.change(parent, end=NOON + hours(9))
     assert spans(manager, parent) == [[(0, 0), (8, 9)], [(0, 9)]]
     assert manager.lease(lease).end == NOON + hours(8)
+
+
+def test_a_future_parent_is_extended_with_its_sub_leased_hosts(manager):
+    manager.enrol(3)
+    parent = manager.book(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(3))
+    lease = sub_lease(manager, parent, end=NOON + hours(2))
+    manager.change(parent, end=NOON + hours(4))
+    assert spans(manager, parent) == [[(1, 1), (2, 4)], [(1, 4)]]
+    with pytest.raises(errors.SubLeasesOpen, match='another start'):
+        manager.change(parent, start=NOON + hours(2))
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
+    manager.run_until(NOON + hours(5))
+    assert acts.is_clean(manager, 3)
+
+
+def test_a_parent_is_not_extended_into_the_lease_of_another_project(manager, parent):
+    running(manager, parent)
+    manager.book(builders.hosts(2), start=NOON + hours(8), end=NOON + hours(9))
+    with pytest.raises(errors.NotEnough):
+        manager.change(parent, end=NOON + hours(9))
+    assert spans(manager, parent) == [[(0, 0)], [(0, 8)]]
+
+
+def test_a_parent_is_extended_after_its_sub_leases(manager, parent):
+    running(manager, parent, end=NOON + hours(2))
+    manager.run_until(NOON + hours(3))
+    assert spans(manager, parent) == [[(0, 8)], [(2, 8)]]
+    manager.change(parent, end=NOON + hours(9))
+    assert spans(manager, parent) == [[(0, 9)], [(2, 9)]]
 
 
 def test_a_parent_keeps_hosts_that_are_sub_leased(manager, parent):
@@ -289,9 +321,52 @@ def test_both_projects_read_of_a_sub_lease(manager, parent):
     assert (known.id, known.project_id, len(known.resource_ids)) == (lease.id, STUDENTS, 1)
 
 
-def test_an_audit_finds_nothing_wrong_with_sub_leases(manager, parent):
-    boot(manager, parent, 'own0', 'demo')
-    boot(manager, parent, 'own1', 'demo')
+@pytest.mark.parametrize('zone', ['where_none', 'always', 'never'])
+def test_an_audit_finds_nothing_wrong_with_sub_leases(conf, manager, zone):
+    conf.set_override('reservation_zone', zone, group='nova')
+    manager.enrol(2)
+    parent = manager.active(builders.hosts(2), end=NOON + hours(8))
+    for number in range(2):
+        boot(manager, parent, f'own{number}', 'demo')
+    lease = running(manager, parent, end=NOON + hours(2))
+    assert boot(manager, lease) is not None
+    assert comparison.Auditor(manager.core).compare() == []
+    flags.Flags(manager.core).refresh(manager.clock())
+    assert not manager.lease(lease).degraded and not manager.lease(parent).degraded
+    manager.run_until(NOON + hours(3))
+    assert comparison.Auditor(manager.core).compare() == []
+    assert servers(manager) == ['own0', 'own1']
+
+
+def test_a_host_that_breaks_before_the_start_is_replaced_in_both_leases(manager):
+    hosts = manager.enrol(2)
+    parent = manager.book(start=NOON + hours(1), end=NOON + hours(5))
+    lease = sub_lease(manager, parent, start=NOON + hours(2), end=NOON + hours(3))
+    [broken] = parent.reservations[0].resource_ids
+    acts.disable(manager, next(each for each in hosts if each.id == broken))
+    manager.run_until(NOON + hours(1) + minutes(1))
+    [other] = manager.lease(parent).reservations[0].resource_ids
+    assert other != broken
+    assert manager.lease(lease).reservations[0].resource_ids == (other,)
+    assert spans(manager, parent) == [[(1, 2), (3, 5)]]
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2) + minutes(1))
+    assert boot(manager, lease) is not None
+    manager.run_until(NOON + hours(6))
+    assert {manager.lease(each).state for each in (parent, lease)} == {lifecycle.TERMINATED}
+
+
+def test_a_sub_lease_counts_for_the_limits_of_its_project(manager, parent):
+    manager.client.create_limit_book(builders.an_admin(), None, {'limits': [
+        {'name': 'one', 'measure': 'resources', 'most': 1, 'projects': [STUDENTS],
+         'resource_type': 'physical:host'}]})
+    with pytest.raises(errors.LimitExceeded):
+        sub_lease(manager, parent, count=2)
+    sub_lease(manager, parent)
+
+
+def test_a_lease_with_sub_leases_is_not_transferred(manager, parent):
     lease = running(manager, parent)
-    boot(manager, lease)
-    assert acts.is_clean(manager, 3) is not None
+    for offered, owner in ((parent, builders.a_member()), (lease, student())):
+        with pytest.raises(errors.TransferRefused, match='sub-lease'):
+            manager.client.offer_transfer(owner, offered.id,
+                                          transfers.TransferRequest('third'))

@@ -64,6 +64,17 @@ def test_one_of_several_reservations_opens_the_host():
     assert _passes(['r0', 'r1'], MINE)
 
 
+def test_a_sub_lease_comes_before_its_parent_on_its_hosts():
+    sub_lease = host_rules.NovaAggregate('s1', None, {
+        'climate:owner': 'students', 'climate:reservation': 's1',
+        host_rules.PARENT + 'r1': 'climate:parent'})
+    for aggregates in ((MINE, sub_lease), (sub_lease, MINE)):
+        assert not _passes(['r1'], *aggregates)
+        assert _passes(['s1'], *aggregates, project_id='students')
+        assert not _passes(['s1'], *aggregates)
+        assert not _passes(None, *aggregates)
+
+
 def test_an_empty_hint_opens_no_host():
     assert not _passes([], MINE)
     nameless = host_rules.NovaAggregate('', 'climate_', {'climate:owner': 'me'})
