@@ -207,7 +207,7 @@ class ShareWalk:
 
 @pytest.mark.proof
 @pytest.mark.parametrize('seed', range(12))
-def test_only_receivers_of_open_shares_see_and_use_a_lease_after_random_steps(manager, seed):
+def test_receivers_of_open_shares_alone_see_and_use_a_lease_after_random_steps(manager, seed):
     manager.enrol(1)
     walk = ShareWalk(manager, seed)
     for _ in range(STEPS):
