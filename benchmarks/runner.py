@@ -35,6 +35,7 @@ MODULES = {
     'benchmarks.timeline': (18,),
     'benchmarks.open_page': (19,),
     'benchmarks.limited': (20,),
+    'benchmarks.notifications': (21,),
     'benchmarks.bare': (3, 4, 5, 6, 8),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.
