@@ -37,6 +37,8 @@ class Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         # http.client forgets its socket while the body of an answer is being read.
         self.sock = self._open = socket.create_connection((self._address, self.port), self.timeout)
+        # Otherwise the last packet of a long request would wait for the receipt of the others.
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._tls is not None:
             # The handshake is separate, so that `abort` can already close the socket.
             self.sock = self._open = self._tls.wrap_socket(
@@ -60,8 +62,8 @@ def left(deadline: float) -> float:
 
 
 @contextlib.contextmanager
-def until(deadline: float, connection: Connection) -> Any:
-    """Context manager: abort the connection at the deadline, and close it after the block.
+def aborting(deadline: float, connection: Connection) -> Any:
+    """Context manager: abort the connection at the deadline, and leave it open after the block.
 
     The timeout of a socket applies to each read. Without this, a server that sends single bytes
     would hold the connection for ever.
@@ -73,6 +75,15 @@ def until(deadline: float, connection: Connection) -> Any:
         yield connection
     finally:
         timer.cancel()
+
+
+@contextlib.contextmanager
+def until(deadline: float, connection: Connection) -> Any:
+    """Context manager: abort the connection at the deadline, and close it after the block."""
+    try:
+        with aborting(deadline, connection):
+            yield connection
+    finally:
         connection.close()
 
 

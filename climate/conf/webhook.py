@@ -42,6 +42,7 @@ GROUP = group.Group('webhook', 'Notifications that are posted to addresses of us
                     'certificates of receivers. Empty: those of the system.'),
     cfg.IntOpt('timeout_seconds', default=10, min=1, max=60,
                help='Seconds in all for one attempt: connection, request and answer.'),
-    cfg.IntOpt('workers', default=8, min=1, max=64,
-               help='Number of receivers that one manager calls at the same time.'),
+    cfg.IntOpt('workers', default=32, min=1, max=256,
+               help='Number of notifications that one manager sends at the same time: at most '
+                    'half of them for one project, and an eighth to one receiver.'),
 ))

@@ -10,6 +10,7 @@ from climate.db import by_keys
 from climate.db import engine
 from climate.db import pages
 from climate.db import tables
+from climate.db import wakeups
 from climate.domain import notification_kinds
 from climate.domain import notifications
 
@@ -18,7 +19,60 @@ SUBSCRIPTIONS = tables.SUBSCRIPTIONS
 _COLUMNS = tables.columns(DELIVERIES, notifications.Delivery)
 _ADD = sa.insert(DELIVERIES).inline()
 _BATCH = 500
+#: The number of waiting deliveries of one receiver among which those that may be sent are chosen.
+WINDOW = 16
 _KEY_OF_SUBSCRIPTION = 'fk_deliveries_subscription_id'
+
+
+def _due_receivers():
+    """Return the subquery of the subscriptions of a transport that have a due delivery.
+
+    `last_id` is the id of the last delivery of the window; null if fewer deliveries wait.
+    """
+    due_since = (sa.select(sa.func.min(DELIVERIES.c.next_at))
+                 .where(DELIVERIES.c.subscription_id == SUBSCRIPTIONS.c.id,
+                        DELIVERIES.c.next_at <= sa.bindparam('now')).scalar_subquery())
+    oldest = DELIVERIES.alias()
+    has_failed = sa.or_(SUBSCRIPTIONS.c.failures > 0, oldest.c.attempts > 0)
+    receivers = (
+        sa.select(SUBSCRIPTIONS.c.id, SUBSCRIPTIONS.c.project_id, due_since.label('due_since'),
+                  has_failed.label('has_failed'))
+        .select_from(SUBSCRIPTIONS).join(oldest, oldest.c.id == _waiting_id(SUBSCRIPTIONS.c.id, 1))
+        .where(SUBSCRIPTIONS.c.transport == sa.bindparam('transport'),
+               sa.or_(sa.not_(has_failed), oldest.c.next_at <= sa.bindparam('now')))).subquery()
+    turn = sa.func.row_number().over(
+        partition_by=receivers.c.project_id,
+        order_by=(receivers.c.due_since, receivers.c.id)).label('turn')
+    return (sa.select(*receivers.c, turn, _waiting_id(receivers.c.id, WINDOW).label('last_id'))
+            .where(receivers.c.due_since.is_not(None))
+            .order_by(turn, receivers.c.due_since, receivers.c.id)
+            .limit(sa.bindparam('limit', type_=sa.Integer)).subquery())
+
+
+def _waiting_id(subscription_id, number):
+    """Return the subquery of the id of a waiting delivery of a subscription, by its number."""
+    # The sum prevents that PostgreSQL looks for the id in the logs of all subscriptions, in the
+    # order of the primary key.
+    return (sa.select(DELIVERIES.c.id)
+            .where(DELIVERIES.c.subscription_id == subscription_id,
+                   DELIVERIES.c.next_at.is_not(None))
+            .order_by(DELIVERIES.c.id + 0).offset(number - 1).limit(1).scalar_subquery())
+
+
+def _due():
+    """Return the statement of `due`, which is built once, because it takes milliseconds."""
+    receivers, waiting = _due_receivers(), DELIVERIES.alias()
+    return (
+        sa.select(waiting.c.id, waiting.c.subscription_id, receivers.c.project_id,
+                  waiting.c.content[('lease', 'id')].as_string().label('lease_id'),
+                  waiting.c.next_at, receivers.c.has_failed)
+        .select_from(waiting).join(receivers, waiting.c.subscription_id == receivers.c.id)
+        .where(waiting.c.next_at.is_not(None),
+               sa.or_(receivers.c.last_id.is_(None), waiting.c.id <= receivers.c.last_id))
+        .order_by(receivers.c.turn, receivers.c.due_since, receivers.c.id, waiting.c.id))
+
+
+_DUE = _due()
 
 
 def add(connection, entries):
@@ -36,6 +90,7 @@ def add(connection, entries):
     try:
         while batch := list(itertools.islice(rows, _BATCH)):
             connection.execute(_ADD, batch)
+            wakeups.after_commit(connection, wakeups.DELIVERIES)
     except (exception.DBReferenceError, sa.exc.IntegrityError) as error:
         if _KEY_OF_SUBSCRIPTION in str(error) or 'FOREIGN KEY' in str(error):
             raise errors.LostRace() from error
@@ -61,32 +116,17 @@ def any_due(connection, transport, now):
     ).scalar() is not None
 
 
-def due(connection, transport, now, limit, in_flight):
-    """Return pairs (id, ahead) of at most `limit` deliveries that are due, in a fair order.
+def due(connection, transport, now, limit):
+    """Return the first `WINDOW` waiting deliveries of each receiver that has a due one.
 
-    Only the oldest delivery of each subscription is returned, because a receiver gets its
-    notifications one after the other, and a slow receiver must not occupy several workers. `ahead`
-    is the number of deliveries of the same project that are in flight or precede the delivery. The
-    pairs are sorted by `ahead`, and then by the time since which the delivery has been due.
+    They are ``notifications.Waiting``, in the order of their ids for each receiver. A receiver that
+    failed is left out until its oldest delivery is due. The first receiver of each project comes
+    first, then the second one of each, in the order in which their deliveries became due.
 
-    :param in_flight: {project id: number of its deliveries that are being sent}.
+    :param limit: the maximum number of receivers.
     """
-    oldest = (
-        sa.select(sa.func.min(DELIVERIES.c.id))
-        .where(DELIVERIES.c.subscription_id == SUBSCRIPTIONS.c.id,
-               DELIVERIES.c.next_at.is_not(None)).scalar_subquery())
-    project = SUBSCRIPTIONS.c.project_id
-    before = sa.func.row_number().over(
-        partition_by=project, order_by=(DELIVERIES.c.next_at, DELIVERIES.c.id)) - 1
-    sent = sa.case(dict(in_flight), value=project, else_=0) if in_flight else sa.literal(0)
-    candidates = (
-        sa.select(DELIVERIES.c.id, DELIVERIES.c.next_at, (before + sent).label('ahead'))
-        .join(SUBSCRIPTIONS, SUBSCRIPTIONS.c.id == DELIVERIES.c.subscription_id)
-        .where(DELIVERIES.c.next_at <= now, DELIVERIES.c.id.in_(
-            sa.select(oldest).where(SUBSCRIPTIONS.c.transport == transport)))).subquery()
-    return [(row.id, int(row.ahead)) for row in connection.execute(
-        sa.select(candidates.c.id, candidates.c.ahead)
-        .order_by(candidates.c.ahead, candidates.c.next_at, candidates.c.id).limit(limit))]
+    rows = connection.execute(_DUE, {'transport': transport, 'now': now, 'limit': limit})
+    return [notifications.Waiting(*row[:-1], has_failed=bool(row.has_failed)) for row in rows]
 
 
 def claim(connection, ids, owner, now, until):
@@ -111,6 +151,21 @@ def claim(connection, ids, owner, now, until):
     return [notifications.Delivery(**row._mapping) for row in rows]
 
 
+def delivered(connection, claimed, owner, now):
+    """Record accepted deliveries, with one statement; return the number of those still claimed.
+
+    :param claimed: the Deliveries that `claim` returned to `owner`.
+    """
+    return connection.execute(
+        sa.update(DELIVERIES)
+        .where(DELIVERIES.c.id.in_([delivery.id for delivery in claimed]),
+               sa.tuple_(DELIVERIES.c.id, DELIVERIES.c.next_at).in_(
+                   [(delivery.id, delivery.next_at) for delivery in claimed]),
+               DELIVERIES.c.claim_owner == owner)
+        .values(state=notifications.DELIVERED, next_at=None, done_at=now, claim_owner=None,
+                attempts=DELIVERIES.c.attempts + 1, reason=None)).rowcount
+
+
 def is_claimed(connection, delivery, owner):
     """Return whether `owner` still has its claim on a delivery; lock the delivery if so."""
     return connection.execute(
@@ -131,6 +186,7 @@ def hasten(connection, subscription_id, now):
         sa.update(DELIVERIES)
         .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at > now,
                DELIVERIES.c.claim_owner.is_(None)).values(next_at=now))
+    wakeups.after_commit(connection, wakeups.DELIVERIES)
 
 
 def last_of_kind(connection, subscription_id, kind):

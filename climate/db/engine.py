@@ -14,6 +14,8 @@ from climate import errors
 from climate.db import changes
 from climate.db import connections
 from climate.db import outages
+from climate.db import wakeup_channel
+from climate.db import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -67,6 +69,11 @@ class Database:
         changes.watch(self._engine)
         self.dialect = self._engine.dialect.name
         self._clock_reading = float('-inf'), None
+        self.wakeups = wakeups.Wakeups()
+        self._channel = None
+        if self.dialect == 'postgresql':
+            self._channel = wakeup_channel.Channel(self._reading, self.wakeups)
+            self.wakeups.forward = self._channel.send
         # Threads of one process queue at this lock, because SQLite's busy loop sleeps.
         self._writing = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
 
@@ -96,9 +103,13 @@ class Database:
         :raises DatabaseUnreachable: the database does not answer.
         """
         with _translated(self._outages), self._writing, self._engine.begin() as connection:
+            # Forget the wake-ups of a transaction of this connection that was rolled back.
+            wakeups.requested(connection)
             yield connection
             if counted:
                 changes.count(connection)
+            topics = wakeups.requested(connection)
+        self.wakeups.committed(topics)
 
     def now(self):
         """Return the current time of the database's clock (of this machine's for SQLite).
@@ -124,8 +135,18 @@ class Database:
             return moment.replace(tzinfo=datetime.UTC)
         return moment.astimezone(datetime.UTC)
 
+    def listen(self):
+        """Wake threads of this process for commits of others; return when the database is closed.
+
+        Only PostgreSQL does this. On other databases this method returns at once.
+        """
+        if self._channel is not None:
+            self._channel.listen()
+
     def dispose(self):
         """Close the pooled connections."""
+        if self._channel is not None:
+            self._channel.close()
         self._engine.dispose()
         self._reading.dispose()
 

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate.db import engine
 from climate.db import pages
 from climate.db import tables
+from climate.db import wakeups
 from climate.domain import event_kinds
 from climate.domain import records
 from climate.domain import texts
@@ -30,6 +31,8 @@ _NOT_FANNED_OUT = {
 _CONTENTS = (sa.select(OUTBOX.c.id, OUTBOX.c.at, OUTBOX.c.event_type, OUTBOX.c.payload)
              .where(_IDS).order_by(OUTBOX.c.id))
 _ANY_NOT_FANNED_OUT = sa.select(OUTBOX.c.id).where(sa.not_(OUTBOX.c.fanned_out)).limit(1)
+_COUNT_NOT_FANNED_OUT = sa.select(sa.func.count()).where(
+    sa.not_(OUTBOX.c.fanned_out), OUTBOX.c.id <= sa.bindparam('last'))
 _FANNED_OUT = sa.update(OUTBOX).where(_IDS).values(fanned_out=True)
 _CLAIM = sa.update(OUTBOX).where(_IDS, _FREE)
 _CLAIMED = (
@@ -178,15 +181,20 @@ def publish(connection, now, event_type, payloads):
     """Write notifications of a type to the outbox. Each notification is sent at least once."""
     connection.execute(_PUBLISH, [{'at': now, 'event_type': event_type, 'payload': payload}
                                   for payload in payloads])
+    wakeups.after_commit(connection, wakeups.OUTBOX)
 
 
 def lock_not_fanned_out(connection, limit):
     """Lock the oldest notifications that are not copied to the subscriptions; return their ids.
 
-    Notifications that another transaction has locked are left out.
+    Return no id if another transaction has locked one of them: if two transactions copied
+    notifications at the same time, those of one lease could change their order.
     """
-    return list(connection.execute(
+    ids = list(connection.execute(
         _NOT_FANNED_OUT[engine.skips_locked(connection)], {'limit': limit}).scalars())
+    if ids and connection.execute(_COUNT_NOT_FANNED_OUT, {'last': ids[-1]}).scalar() > len(ids):
+        return []
+    return ids
 
 
 def contents(connection, ids):
@@ -202,6 +210,7 @@ def any_not_fanned_out(connection):
 def fanned_out(connection, ids):
     """Record that these notifications are copied to the subscriptions."""
     connection.execute(_FANNED_OUT, {'ids': list(ids)})
+    wakeups.after_commit(connection, wakeups.COPIED)
 
 
 def unsent(connection, owner, now, until, limit):

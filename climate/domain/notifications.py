@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications: their content, and the subscriptions to which they are delivered."""
+"""Notifications: their content, the subscriptions that get them, and the order of deliveries."""
+import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ WAITING, DELIVERED, GIVEN_UP = 'waiting', 'delivered', 'given_up'
 _IDS = uuid.UUID('6a8f6a3e-52f0-4f0a-9d5e-3b1f6f7a2c11')
 # After a use this far below the mark, in percent of the limit, a project is notified again.
 _LESS = 10
+# One receiver may use one of this number of workers.
+_RECEIVER_SHARE = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +46,22 @@ class Delivery:
     def notification_id(self) -> str:
         """Return the id by which a receiver drops duplicates. All attempts have the same id."""
         return notification_id(self.subscription_id, self.source)
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting:
+    """A waiting delivery, with the facts that decide whether it may be sent.
+
+    `next_at` is the moment of the next attempt, or the end of a claim. `has_failed` says whether
+    the last attempt to reach the receiver failed.
+    """
+
+    id: int
+    subscription_id: str
+    project_id: str
+    lease_id: str | None
+    next_at: Moment
+    has_failed: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,21 +161,58 @@ def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
                          for reservation in payload.get('reservations') or ()]}}
 
 
-def fair_share(due: Sequence[tuple[int, int]], free: int) -> list[int]:
+def sendable(waiting: Iterable[Waiting], now: Moment) -> list[Waiting]:
+    """Return the due deliveries that may be sent now without a change of order.
+
+    A receiver gets the notifications of one lease one after the other. A notification without a
+    lease waits for all earlier ones, and all later ones wait for it. A receiver that has failed
+    gets one notification at a time.
+
+    :param waiting: the oldest waiting deliveries of each receiver, the oldest first.
+    """
+    leases: dict[str, set[str | None]] = collections.defaultdict(set)
+    free = []
+    for delivery in waiting:
+        earlier = leases[delivery.subscription_id]
+        comes_first = not earlier or not (
+            delivery.lease_id is None or None in earlier or delivery.lease_id in earlier
+            or delivery.has_failed)
+        earlier.add(delivery.lease_id)
+        if comes_first and delivery.next_at <= now:
+            free.append(delivery)
+    return free
+
+
+def fair_share(waiting: Iterable[Waiting], in_flight: Sequence[tuple[str, str]], workers: int
+               ) -> list[int]:
     """Return the ids of the deliveries that free workers send now.
 
     A project may have as many deliveries in flight as workers are free. So a single project with
-    slow receivers uses at most half of the workers.
+    slow receivers uses at most half of the workers. A single receiver may use an eighth of the
+    workers.
 
-    :param due: pairs (id of a delivery, number of deliveries of the same project that are in flight
-        or come before it), the smallest number first.
-    :param free: the number of free workers.
+    :param waiting: deliveries that may be sent, in a fair order of the receivers.
+    :param in_flight: (project id, subscription id) of each delivery that is being sent.
+    :param workers: the number of workers.
     """
+    of_receiver = collections.Counter(receiver for _, receiver in in_flight)
+    turns = []
+    for delivery in waiting:
+        turn = of_receiver[delivery.subscription_id]
+        of_receiver[delivery.subscription_id] += 1
+        if turn < max(1, workers // _RECEIVER_SHARE):
+            turns.append((turn, delivery))
+    of_project = collections.Counter(project for project, _ in in_flight)
+    ranked = []
+    for _, delivery in sorted(turns, key=lambda pair: pair[0]):
+        ranked.append((of_project[delivery.project_id], delivery))
+        of_project[delivery.project_id] += 1
+    free = workers - len(in_flight)
     chosen: list[int] = []
-    for delivery_id, ahead in due:
+    for ahead, delivery in sorted(ranked, key=lambda pair: pair[0]):
         if ahead >= free - len(chosen):
             break
-        chosen.append(delivery_id)
+        chosen.append(delivery.id)
     return chosen
 
 

@@ -32,7 +32,7 @@ from climate.manager import counters
 from climate.manager.energy import machines
 from climate.manager.energy import report
 from climate.manager.limits import books as limit_books
-from climate.manager.notifications import delivery
+from climate.manager.notifications import delivery_results
 from climate.manager.usage import gauges
 
 _DAY = datetime.timedelta(days=1)
@@ -169,7 +169,7 @@ class Collector:
             'climate_notifications_attempts', 'Attempts of this manager to deliver notifications, '
             'by transport and result', labels=['transport', 'result'])
         for deliverer in self._deliverers:
-            for result in delivery.RESULTS:
+            for result in delivery_results.RESULTS:
                 family.add_metric([deliverer.name, result], deliverer.counts[result])
         return family
 

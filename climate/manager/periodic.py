@@ -8,6 +8,7 @@ import functools
 
 from climate import notifiers
 from climate import power as power_drivers
+from climate.db import wakeups
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
@@ -38,6 +39,8 @@ from climate.rpc import transport
 
 # How often the manager checks whether a new slot for samples of use has begun.
 _SAMPLE_SECONDS = 20
+# The time for which connections to receivers stay open without work.
+_LINGER_SECONDS = 10
 
 
 class Periodic:
@@ -60,6 +63,13 @@ class Periodic:
         self.deliverers = [delivery.Deliverer(core, owner, name, notifier)
                            for name, notifier in notifiers.load(core.conf).items()]
 
+    def wakeups(self):
+        """Return {name of a task: the topic of the commits that it must not wait for}."""
+        return {
+            'copy notifications to subscriptions': wakeups.OUTBOX,
+            'send notifications to the bus': wakeups.COPIED,
+            **{_delivery_name(deliverer): wakeups.DELIVERIES for deliverer in self.deliverers}}
+
     def tasks(self):
         """Return {name: (periodic task, seconds between two runs)} of the enabled tasks.
 
@@ -81,8 +91,8 @@ class Periodic:
             'send notifications to the bus': (sender.flush, 1),
             'copy notifications to subscriptions': (functools.partial(fan_out.fan_out, core), 1),
             # Each transport has its own thread, so a slow mail server does not delay webhooks.
-            **{f'deliver notifications by {deliverer.name}': (
-                functools.partial(self._deliver, deliverer), 1) for deliverer in self.deliverers},
+            **{_delivery_name(deliverer): (functools.partial(self._deliver, deliverer), 1)
+               for deliverer in self.deliverers},
             'watch leased targets': (self.watch.check_all, min(audit_pauses, default=0)),
             'refresh facts': (self._refresher.refresh, conf.manager.refresh_seconds),
         }
@@ -144,9 +154,13 @@ class Periodic:
         """Send due deliveries until the manager stops or the clock is in doubt."""
         if self.clock_watch.check(now):
             deliverer.deliver(now, lambda moment: (
-                not self._stopping.is_set() and self.clock_watch.check(moment)))
+                not self._stopping.is_set() and self.clock_watch.check(moment)), _LINGER_SECONDS)
 
     def _if_eldest(self, task, now):
         """Run a task if this is the manager that has run longest."""
         if self.checks.is_mine(now):
             task(now)
+
+
+def _delivery_name(deliverer):
+    return f'deliver notifications by {deliverer.name}'

@@ -33,6 +33,8 @@ LOG = log.getLogger(__name__)
 
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
+# The pause between two runs of a task that commits wake.
+_SHORTEST_PAUSE_SECONDS = 0.03
 # The pause between two checks of the login. A check asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
 # The default time limit of a stop, and two shares of it: running events may finish in the first
@@ -105,8 +107,14 @@ class Manager:
         self._guarded(self._heartbeat.beat, 'report as running')
         for work in (self._run_events, self._keep_claims):
             self._run(work)
+        # The thread ends after the connections to the database are closed.
+        threading.Thread(target=self.core.database.listen, name='listen', daemon=True).start()
+        topics = self.periodic.wakeups()
         for name, (task, pause) in tasks.items():
-            self._run(self._repeat, name, task, pause)
+            if name in topics:
+                self._run(self._repeat_when_woken, name, task, pause, topics[name])
+            else:
+                self._run(self._repeat, name, task, pause)
         if self._serve_rpc:
             self._open(self._calls, self._connected.set)
         else:
@@ -124,6 +132,7 @@ class Manager:
         if self._stopping.is_set():
             return
         self._stopping.set()
+        self.core.database.wakeups.wake()
         self._notified.set()
         self._connected.set()
         # Stop the servers first, so that new calls and notifications go to other managers.
@@ -228,6 +237,16 @@ class Manager:
         while not self._stopping.wait(wait):
             self._guarded(lambda: task(self.core.clock()), name)
             wait = pause
+
+    def _repeat_when_woken(self, name, task, pause, topic):
+        """Run a task like `_repeat`, and also soon after a commit that concerns it."""
+        self.core.counts.add_task(name)
+        woken = self.core.database.wakeups.event(topic)
+        # The short pause lets commits that follow each other wake the task only once.
+        while not self._stopping.wait(_SHORTEST_PAUSE_SECONDS):
+            woken.clear()
+            self._guarded(lambda: task(self.core.clock()), name)
+            woken.wait(pause)
 
     def _guarded(self, task, name):
         """Run a task; log a failure, count the run, and return whether it succeeded."""

@@ -15,6 +15,7 @@ from climate.notifiers import base
 from climate.notifiers import mail_templates
 
 _LONGEST_REASON = 300
+_MAILS_OF_A_CONNECTION = 100
 # A private cloud may have its mail server in a reserved domain, such as mail.local.
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
@@ -64,12 +65,17 @@ class Mail(base.Notifier):
 
     @contextlib.contextmanager
     def session(self):
-        # One connection for all mail of a session, opened for the first mail.
-        server = []
+        # One connection for the mail of a session, opened for the first mail. Many servers accept
+        # only a number of mails over one connection.
+        server, mails = [], 0
 
         def send(mail):
+            nonlocal mails
+            if server and mails % _MAILS_OF_A_CONNECTION == 0:
+                _close(server.pop())
             if not server:
                 server.append(self._connect())
+            mails += 1
             try:
                 self._send(server[0], mail)
             except base.Down:

@@ -2,14 +2,16 @@
 """Notifications by webhook: JSON, signed with HMAC-SHA256, posted to an address of the user.
 
 The name in the URL is resolved once, and the connection goes to the IP address that was checked.
-So a later change of the name's address has no effect. Redirects are not followed, proxies are not
-used, and the body of a response is not read.
+So a later change of the name's address has no effect. The connection may stay open for the next
+notifications; a new connection resolves and checks the name again. Redirects are not followed, and
+proxies are not used. The body of a response is read only to use the connection again.
 """
+import contextlib
+import functools
 import hashlib
 import hmac
 import http.client
 import json
-import re
 import socket
 import ssl
 import time
@@ -20,17 +22,24 @@ from climate import errors
 from climate import version
 from climate.notifiers import base
 from climate.notifiers import webhook_addresses
+from climate.notifiers import webhook_connections
 
 #: The headers of a webhook.
 ID_HEADER = 'Climate-Notification-Id'
 TIME_HEADER = 'Climate-Timestamp'
 SIGNATURE_HEADER = 'Climate-Signature'
-_LONGEST_URL = 2000
 _GONE = 410
-# The name of a host in DNS, or an IPv6 address.
-_LONGEST_NAME = 253
-_HOST = re.compile(r'(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*'
-                   r'[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?|[0-9a-f.]*:[0-9a-f:.]*(?:%.+)?')
+# The longest body of a response that is read, and the longest pause between its parts.
+_MOST_READ = 65536
+_READING_SECONDS = 0.2
+# The time after which the certificates of authorities are read again.
+_AUTHORITIES_SECONDS = 60
+# The errors of a connection that the other side has closed.
+_CLOSED = (ConnectionError, ssl.SSLError, http.client.BadStatusLine)
+
+
+class _Closed(base.Undelivered):
+    """The receiver closed the connection without an answer."""
 
 
 class Webhook(base.Notifier):
@@ -42,6 +51,7 @@ class Webhook(base.Notifier):
         super().__init__(conf)
         self._resolve = resolve
         self._clock = clock
+        self._authorities = None, float('-inf')
 
     @property
     def workers(self):
@@ -59,7 +69,7 @@ class Webhook(base.Notifier):
             raise errors.BadField(field='transport', reason=(
                 'this Climate sends no webhooks; use mail or a calendar.'))
         try:
-            parts = _parsed(address)
+            parts = webhook_addresses.parsed(address)
         except ValueError as error:
             raise errors.BadField(field='address', reason=f'{error}.') from error
         if parts.scheme != 'https' and not (parts.scheme == 'http' and conf.allow_http):
@@ -73,19 +83,45 @@ class Webhook(base.Notifier):
             raise errors.BadField(field='address', reason=_forbidden(literal))
         return address
 
-    def send(self, message):
-        parts = _parsed(message.address)
+    @contextlib.contextmanager
+    def session(self):
+        pool = webhook_connections.OpenConnections()
+        try:
+            yield functools.partial(self.send, pool=pool)
+        finally:
+            pool.close()
+
+    def send(self, message, pool=None):
+        """Send one Message.
+
+        :param pool: the OpenConnections; None: the connection is closed after the answer.
+        :raises Undelivered: the message was not accepted.
+        """
+        parts = webhook_addresses.parsed(message.address)
         if parts.scheme != 'https' and not self._conf.webhook.allow_http:
             raise base.Undelivered('The address must begin with https://.', permanent=True)
         deadline = time.monotonic() + self._conf.webhook.timeout_seconds
-        address = self._resolved(parts, deadline)
-        status = self._post(parts, address, message, deadline)
+        status = self._status(parts, message, deadline, pool)
         if 200 <= status < 300:
             return
         if 300 <= status < 400:
             raise base.Undelivered(f'The receiver answered {status}: redirects are not followed. '
                                    'Subscribe with the final address.')
         raise base.Undelivered(f'The receiver answered {status}.', permanent=status == _GONE)
+
+    def _status(self, parts, message, deadline, pool):
+        """Post a message, over an open connection if the pool has one; return the status."""
+        key = parts.scheme, parts.hostname, parts.port
+        unused = pool and pool.take(key)
+        if unused:
+            connection, opened_at = unused
+            with contextlib.suppress(_Closed):
+                return self._post(parts, connection, message, deadline,
+                                  functools.partial(pool.put, key, opened_at=opened_at))
+        address = self._resolved(parts, deadline)
+        connection = self._connection(parts, address, bounded_http.left(deadline))
+        return self._post(parts, connection, message, deadline, pool and functools.partial(
+            pool.put, key, opened_at=time.monotonic()))
 
     def _resolved(self, parts, deadline):
         """Return the IP address of the connection: the first one that may be called.
@@ -104,22 +140,31 @@ class Webhook(base.Notifier):
             raise base.Undelivered(_forbidden('no public address'))
         return allowed[0]
 
-    def _post(self, parts, address, message, deadline):
-        """Post a message to an address; return the status of the answer."""
+    def _post(self, parts, connection, message, deadline, keep):
+        """Post a message over a connection; return the status of the answer.
+
+        :param keep: a function that gets the connection if it can be used again; None: close it.
+        """
         content = json.dumps(message.body, separators=(',', ':')).encode()
-        connection = self._connection(parts, address, bounded_http.left(deadline))
+        path = parse.urlunsplit(('', '', parts.path or '/', parts.query, ''))
+        is_usable = False
         try:
-            with bounded_http.until(deadline, connection):
-                path = parse.urlunsplit(('', '', parts.path or '/', parts.query, ''))
+            with bounded_http.aborting(deadline, connection):
                 connection.request('POST', path, content, self.headers(message, content))
-                return connection.getresponse().status
+                response = connection.getresponse()
+                is_usable = keep is not None and response.status < 300 and _is_read(
+                    response, connection)
+            return response.status
         except ssl.SSLCertVerificationError as error:
             raise base.Undelivered('The certificate of the receiver is not accepted: '
                                    f'{error.verify_message}.') from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            why = ('it took longer than [webhook] timeout_seconds' if connection.aborted
-                   else f'{type(error).__name__}: {str(error)[:200]}')
-            raise base.Undelivered(f'The receiver cannot be reached: {why}.') from error
+            raise _unreachable(connection, error) from error
+        finally:
+            if is_usable and not connection.aborted:
+                keep(connection)
+            else:
+                connection.close()
 
     def headers(self, message, content):
         """Return the headers of a request, with the signature of its content."""
@@ -139,42 +184,39 @@ class Webhook(base.Notifier):
                                        context=context)
 
     def _context(self):
-        return ssl.create_default_context(cafile=self._conf.webhook.ca_file or None)
+        context, since = self._authorities
+        if time.monotonic() - since > _AUTHORITIES_SECONDS:
+            context = ssl.create_default_context(cafile=self._conf.webhook.ca_file or None)
+            self._authorities = context, time.monotonic()
+        return context
+
+
+def _is_read(response, connection):
+    """Read a short response to its end; return whether the connection can be used again."""
+    if connection.sock is None:
+        return False
+    try:
+        connection.sock.settimeout(_READING_SECONDS)
+        response.read(_MOST_READ)
+        connection.sock.settimeout(connection.timeout)
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    return response.isclosed()
+
+
+def _unreachable(connection, error):
+    """Return the Undelivered for a failure of a connection."""
+    if connection.aborted:
+        return base.Undelivered('The receiver cannot be reached: it took longer than [webhook] '
+                                'timeout_seconds.')
+    kind = _Closed if isinstance(error, _CLOSED) else base.Undelivered
+    return kind(f'The receiver cannot be reached: {type(error).__name__}: {str(error)[:200]}.')
 
 
 def signature(secret, moment, content):
     """Return the HMAC-SHA256 of "TIMESTAMP.CONTENT", as hexadecimal text."""
     signed = moment.encode() + b'.' + content
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
-
-
-def _parsed(address):
-    """Return the parts of a URL.
-
-    :raises ValueError: the URL cannot be used; the error has the reason.
-    """
-    if len(address) > _LONGEST_URL:
-        raise ValueError(f'a URL has at most {_LONGEST_URL} characters')
-    if any(not 33 <= ord(letter) <= 126 for letter in address):
-        raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
-    try:
-        parts = parse.urlsplit(address)
-        usable = (parts.scheme in bounded_http.PORTS and parts.port != 0
-                  and _is_host(parts.hostname or ''))
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ValueError(f'"{address[:80]}" is not a URL such as https://example.org/hook')
-    if '@' in parts.netloc:
-        raise ValueError('a URL with a name or password would be shown in lists: check the '
-                         'signature instead')
-    if parts.fragment:
-        raise ValueError('a URL of a webhook has no part after "#"')
-    return parts
-
-
-def _is_host(name):
-    return len(name) <= _LONGEST_NAME + 1 and _HOST.fullmatch(name) is not None
 
 
 def _forbidden(address):

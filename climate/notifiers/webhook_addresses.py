@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The IP addresses that webhooks may call: public ones, and those that an operator allows."""
-import ipaddress
-import socket
+"""The URLs of webhooks, and the IP addresses that webhooks may call.
 
+These are public addresses, and those that an operator allows.
+"""
+import ipaddress
+import re
+import socket
+from urllib import parse
+
+from climate import bounded_http
+
+_LONGEST_URL = 2000
+# The name of a host in DNS, or an IPv6 address.
+_LONGEST_NAME = 253
+_HOST = re.compile(r'(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*'
+                   r'[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?|[0-9a-f.]*:[0-9a-f:.]*(?:%.+)?')
 # A NAT64 translator replaces an IPv6 address with this prefix by the IPv4 address in its last bits.
 _NAT64 = ipaddress.ip_network('64:ff9b::/96')
 # Networks that are not public, but that some releases of Python consider public. The first network
@@ -12,6 +24,35 @@ _SPECIAL = [ipaddress.ip_network(network) for network in (
 # The first half of the interface identifier of an ISATAP address, without and with the universal
 # bit.
 _ISATAP = (0x00005efe, 0x02005efe)
+
+
+def parsed(address):
+    """Return the parts of a URL.
+
+    :raises ValueError: the URL cannot be used; the error has the reason.
+    """
+    if len(address) > _LONGEST_URL:
+        raise ValueError(f'a URL has at most {_LONGEST_URL} characters')
+    if any(not 33 <= ord(letter) <= 126 for letter in address):
+        raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
+    try:
+        parts = parse.urlsplit(address)
+        usable = (parts.scheme in bounded_http.PORTS and parts.port != 0
+                  and _is_host(parts.hostname or ''))
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError(f'"{address[:80]}" is not a URL such as https://example.org/hook')
+    if '@' in parts.netloc:
+        raise ValueError('a URL with a name or password would be shown in lists: check the '
+                         'signature instead')
+    if parts.fragment:
+        raise ValueError('a URL of a webhook has no part after "#"')
+    return parts
+
+
+def _is_host(name):
+    return len(name) <= _LONGEST_NAME + 1 and _HOST.fullmatch(name) is not None
 
 
 def may_be_called(text, allowed):

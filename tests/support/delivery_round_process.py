@@ -40,9 +40,9 @@ class Fragile(webhook.Webhook):
         super().__init__(conf, loopback.resolve)
         self._points = points
 
-    def send(self, message):
+    def send(self, message, pool=None):
         self._points.reach()
-        super().send(message)
+        super().send(message, pool)
         self._points.reach()
 
 

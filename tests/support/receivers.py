@@ -23,6 +23,8 @@ class Hooks:
     :ivar requests: (headers, body) in order.
     :ivar statuses: the answers to come; 204 when there are none left.
     :ivar before: called before each answer.
+    :ivar clients: the ports of the clients, in order; a connection has the same for each request.
+    :ivar keeps_open: whether connections stay open after an answer.
     """
 
     def __init__(self):
@@ -30,6 +32,8 @@ class Hooks:
         self.statuses = []
         self.port = None
         self.before = lambda: None
+        self.clients = []
+        self.keeps_open = False
 
     @property
     def bodies(self):
@@ -59,11 +63,16 @@ def hooks(context):
         def do_POST(self):
             body = self.rfile.read(int(self.headers['Content-Length']))
             found.requests.append((dict(self.headers), body))
+            found.clients.append(self.client_address[1])
+            if found.keeps_open:
+                self.protocol_version, self.close_connection = 'HTTP/1.1', False
             found.before()
             status = found.statuses.pop(0) if found.statuses else 204
             self.send_response(status)
             if 300 <= status < 400:
                 self.send_header('Location', f'https://127.0.0.1:{found.port}/other')
+            if found.keeps_open:
+                self.send_header('Content-Length', '0')
             self.end_headers()
 
         def log_message(self, *_):

@@ -7,31 +7,35 @@ delivery again with the same id.
 import collections
 from concurrent import futures
 import datetime
+import functools
 
 from oslo_log import log
 
 from climate.db import deliveries
 from climate.db import subscriptions
+from climate.db import wakeups
 from climate.domain import notification_kinds
 from climate.domain import notifications
-from climate.domain import retry_pauses
 from climate.domain import status_words
 from climate.manager import core as cores
+from climate.manager.notifications import delivery_results
 from climate.manager.notifications import encryption
 from climate.manager.notifications import membership
-from climate.manager.notifications import subscriptions as subscription_requests
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
 
-#: The result of an attempt that failed and will be repeated.
-FAILED = 'failed'
-#: The results of an attempt to deliver.
-RESULTS = (notifications.DELIVERED, FAILED, notifications.GIVEN_UP)
 # The length of a pass. It is short, because a manager that stops waits for the end of the pass.
 _PASS_SECONDS = 10
 # The pause between two queries for due deliveries while a receiver is slow.
 _CHECK_SECONDS = 0.2
+# The same pause while nothing is being sent. A new delivery ends both pauses.
+_IDLE_CHECK_SECONDS = 1
+# The pause in which results of several attempts are gathered.
+_GATHERING_SECONDS = 0.01
+# The number of receivers among which deliveries are chosen, for each worker. Some of them wait for
+# a delivery that another manager sends.
+_RECEIVERS_PER_WORKER = 4
 # A delivery is sent only during this fraction of the time of its claim.
 _SENDING_FRACTION = 0.5
 # The number of old deliveries that one transaction deletes.
@@ -40,16 +44,12 @@ _DELETED_AT_ONCE = 500
 _LONGEST_PAUSE_SECONDS = 60
 
 
-class _Left(base.Undelivered):
-    """The user of the subscription has left the project; nothing was sent."""
-
-
 class Deliverer:
     """Sends the deliveries of one transport.
 
     :param owner: the name of the manager.
     :ivar name: the name of the transport.
-    :ivar counts: {result: number of attempts of this manager}; see `RESULTS`.
+    :ivar counts: {result: number of attempts of this manager}; see ``delivery_results.RESULTS``.
     """
 
     def __init__(self, core, owner, name, notifier):
@@ -62,65 +62,81 @@ class Deliverer:
         self._membership = membership.Membership(core)
         # The number of attempts in a row that found the transport down.
         self._outages = 0
+        self._results = delivery_results.Results(core, owner)
+        self._wake = core.database.wakeups.event(wakeups.DELIVERIES)
         self._not_before = float('-inf')
 
-    def deliver(self, now, may_go_on=lambda now: False):
+    def deliver(self, now, may_go_on=lambda now: False, linger_seconds=0):
         """Send the due deliveries in one pass; return the number of accepted deliveries.
 
         A slow receiver does not delay the deliveries to other receivers, even if they become due
         during the pass.
 
         :param may_go_on: a function of the current time that returns whether to extend the pass. It
-            is called at the end of the pass if a delivery is still being sent.
+            is called at the end of the pass if a delivery is still being sent, and in each pause
+            of a pass that lingers.
+        :param linger_seconds: the time for which the pass waits for more deliveries before it ends.
+            Its workers and connections stay open for this time.
         """
         self._delete_old(now)
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return 0
-        accepted, running = 0, {}
-        end = self._core.monotonic() + _PASS_SECONDS
-        # One worker can send nothing else during the last delivery, so do not extend its pass.
-        may_be_longer = self._notifier.workers > 1
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
-            while True:
-                if self._not_before <= self._core.monotonic() < end:
-                    for arguments in self._claimed(running.values()):
-                        running[pool.submit(self._result, send, *arguments)] = arguments[:2]
-                if not running:
-                    return accepted
-                done, _ = futures.wait(running, _CHECK_SECONDS, futures.FIRST_COMPLETED)
-                for attempt in done:
-                    delivery, subscription = running.pop(attempt)
-                    # If storing fails, the claim expires, and the delivery is sent again.
-                    with cores.isolated('Delivery %s', delivery.id):
-                        accepted += self._finished(delivery, subscription, attempt.result())
-                if may_be_longer and running and self._core.monotonic() >= end:
-                    now = self._core.clock()
-                    may_be_longer = may_go_on(now)
-                    if may_be_longer:
-                        end = self._core.monotonic() + _PASS_SECONDS
-                        self._delete_old(now)
+            return self._deliver_through(functools.partial(pool.submit, self._result, send),
+                                         may_go_on, linger_seconds)
+
+    def _deliver_through(self, submit, may_go_on, linger_seconds):
+        """Send the due deliveries; `submit` gets the other arguments of `_result`."""
+        accepted, running = 0, {}
+        busy_at = self._core.monotonic()
+        end = busy_at + _PASS_SECONDS
+        # One worker can send nothing else during the last delivery, so do not extend its pass.
+        may_be_longer = self._notifier.workers > 1
+        while True:
+            self._wake.clear()
+            accepted += self._finished({attempt: running.pop(attempt) for attempt in list(running)
+                                        if attempt.done()})
+            if self._not_before <= self._core.monotonic() < end:
+                for arguments in self._claimed(running.values()):
+                    attempt = submit(*arguments)
+                    running[attempt] = arguments[:2]
+                    attempt.add_done_callback(lambda _: self._wake.set())
+            moment = self._core.monotonic()
+            if running:
+                busy_at = moment
+            elif moment - busy_at >= linger_seconds or not may_go_on(self._core.clock()):
+                return accepted
+            if moment >= end and (may_be_longer or not running):
+                now = self._core.clock()
+                may_be_longer = may_go_on(now)
+                if may_be_longer:
+                    end = moment + _PASS_SECONDS
+                    self._delete_old(now)
+            self._wake.wait(_CHECK_SECONDS if running else _IDLE_CHECK_SECONDS)
+            # Results that come within this pause are stored together.
+            futures.wait(running, _GATHERING_SECONDS)
 
     def _claimed(self, running):
         """Claim deliveries for the free workers; return the arguments of `_result` for each.
 
         :param running: the pairs (Delivery, Subscription) that are being sent.
         """
-        free = self._notifier.workers - len(running)
-        if not free:
+        workers = self._notifier.workers
+        if len(running) >= workers:
             return []
         # Read the clock again, because slow receivers may have delayed this claim.
         now = self._core.clock()
-        in_flight = collections.Counter(
-            subscription.project_id for _, subscription in running)
+        in_flight = [(subscription.project_id, subscription.id) for _, subscription in running]
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return []
-            # This query is slow if many deliveries wait for one receiver, so run it before the
-            # transaction of the claim: SQLite has one writer at a time.
-            due = deliveries.due(connection, self.name, now, free, in_flight)
-        claimed = self._claim(notifications.fair_share(due, free), now)
+            # This query is slow if there are many subscriptions, so run it before the transaction
+            # of the claim: SQLite has one writer at a time.
+            waiting = deliveries.due(connection, self.name, now, _RECEIVERS_PER_WORKER * workers)
+        claimed = self._claim(notifications.fair_share(
+            notifications.sendable(waiting, now), in_flight, workers), now)
         stop = self._core.monotonic() + (
             self._core.conf.notifications.claim_seconds * _SENDING_FRACTION)
         return [(*claim, now, stop) for claim in claimed]
@@ -139,13 +155,28 @@ class Deliverer:
         return [(delivery, *receivers[delivery.subscription_id]) for delivery in claimed
                 if delivery.subscription_id in receivers]
 
-    def _finished(self, delivery, subscription, failure):
-        """Store the result of a delivery; return whether it was accepted."""
-        result = self._record(delivery, subscription, failure, self._core.clock())
-        if result is not None:
-            self.counts[result] += 1
-        self._pause_if_down(failure)
-        return failure is None
+    def _finished(self, attempts):
+        """Store the results of attempts; return the number of accepted deliveries.
+
+        If storing fails, the claim expires, and the delivery is sent again.
+
+        :param attempts: {Future of `_result`: (Delivery, Subscription)}.
+        """
+        now = self._core.clock()
+        accepted = [pair for attempt, pair in attempts.items() if attempt.result() is None]
+        healthy = [delivery for delivery, subscription in accepted if not subscription.failures]
+        if healthy:
+            with cores.isolated('%s deliveries', len(healthy)):
+                self.counts[notifications.DELIVERED] += self._results.store_delivered(healthy, now)
+        for attempt, (delivery, subscription) in attempts.items():
+            failure = attempt.result()
+            if failure is not None or subscription.failures:
+                with cores.isolated('Delivery %s', delivery.id):
+                    result = self._results.store(delivery, subscription, failure, now)
+                    if result is not None:
+                        self.counts[result] += 1
+            self._pause_if_down(failure)
+        return len(accepted)
 
     def _result(self, send, delivery, subscription, stored, now, stop):
         """Send one delivery; return None if it was accepted, otherwise the Undelivered error."""
@@ -153,7 +184,7 @@ class Deliverer:
             return base.Down('There was no time left before the end of the claim.')
         try:
             if self._membership.has_left(subscription):
-                return _Left('The user of the subscription has left the project.')
+                return delivery_results.Left('The user of the subscription has left the project.')
             secret = self._encryption.decrypted(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
@@ -164,51 +195,6 @@ class Deliverer:
                           subscription.id)
             return base.Undelivered(f'Climate failed unexpectedly: {type(error).__name__}.')
         return None
-
-    @cores.again_after_a_race
-    def _record(self, delivery, subscription, failure, now):
-        """Store and return the result of a delivery; return None if the claim was lost."""
-        with self._core.database.writer() as connection:
-            if failure is not None or subscription.failures:
-                # Requests lock a subscription before its deliveries, so do the same.
-                subscription = subscriptions.lock(connection, subscription.id)
-            if subscription is None or not deliveries.is_claimed(connection, delivery,
-                                                                 self._owner):
-                return None
-            if failure is None:
-                deliveries.change(connection, delivery.id, state=notifications.DELIVERED,
-                                  next_at=None, done_at=now, attempts=delivery.attempts + 1,
-                                  reason=None)
-                if subscription.failures:
-                    subscriptions.succeeded(connection, [subscription.id])
-                return notifications.DELIVERED
-            return self._record_failure(connection, delivery, subscription, failure, now)
-
-    def _record_failure(self, connection, delivery, subscription, failure, now):
-        if isinstance(failure, _Left):
-            subscription_requests.disable_of_former_member(connection, subscription, now)
-            return notifications.GIVEN_UP
-        conf, reason = self._core.conf.notifications, str(failure)
-        LOG.warning('Notification %s of subscription %s was not delivered: %s',
-                    delivery.notification_id, subscription.id, reason)
-        age = now - delivery.at
-        attempts = delivery.attempts + (not isinstance(failure, base.Down))
-        gives_up = failure.permanent or age > datetime.timedelta(hours=conf.give_up_hours)
-        if gives_up:
-            deliveries.change(connection, delivery.id, state=notifications.GIVEN_UP, next_at=None,
-                              done_at=now, attempts=attempts, reason=reason)
-        else:
-            pause = retry_pauses.doubled(conf.retry_seconds, conf.retry_longest_seconds, attempts)
-            again = now + datetime.timedelta(seconds=pause)
-            deliveries.change(connection, delivery.id, next_at=again, attempts=attempts,
-                              reason=reason)
-        if failure.counts:
-            failures = subscription.failures + 1
-            subscriptions.change(connection, subscription.id, now, failures=failures)
-            if failures >= conf.failure_limit:
-                subscription_requests.disable_after_failures(
-                    connection, subscription, failures, reason, now)
-        return notifications.GIVEN_UP if gives_up else FAILED
 
     def _pause_if_down(self, failure):
         """Pause the transport if an attempt found it down; double the pause each time."""

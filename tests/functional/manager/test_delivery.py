@@ -15,6 +15,7 @@ from support.delivery_rounds import log
 from support.delivery_rounds import subscribe
 
 from climate.db import deliveries
+from climate.db import journal
 from climate.db import tables
 from climate.domain import notifications
 from climate.domain import subscriptions
@@ -102,25 +103,28 @@ def test_deliveries_behind_a_failure_are_neither_sent_nor_written(manager, hooks
     assert len(before.items() - after.items()) == 2
     manager.clock.advance(minutes(1))
     with database.reader() as connection:
-        due = [each for each, _ in deliveries.due(connection, 'webhook', manager.clock(), 10, {})]
-        only = [each for each, _ in deliveries.due(connection, 'webhook', manager.clock(), 1, {})]
-        assert deliveries.due(connection, 'mail', manager.clock(), 10, {}) == []
-    assert len(due) == 2 and only == due[:1]
+        waiting = deliveries.due(connection, 'webhook', manager.clock(), 10)
+        of_one = deliveries.due(connection, 'webhook', manager.clock(), 1)
+        assert deliveries.due(connection, 'mail', manager.clock(), 10) == []
+    due = [each.id for each in notifications.sendable(waiting, manager.clock())]
+    assert len(due) == 2 and {each.subscription_id for each in of_one} == {
+        waiting[0].subscription_id}
     until = manager.clock() + hours(1)
     with database.writer() as connection:
         [claimed, _] = deliveries.claim(connection, due, 'one', manager.clock(), until)
     # Another manager that saw them due, too, gets none of them.
     with database.writer() as connection:
         assert deliveries.claim(connection, due, 'two', manager.clock(), until) == []
-        deliveries.change(connection, claimed.id, state=notifications.DELIVERED, next_at=None)
+        assert deliveries.delivered(connection, [claimed], 'two', manager.clock()) == 0
+        assert deliveries.delivered(connection, [claimed], 'one', manager.clock()) == 1
     with database.reader() as connection:
-        [(following, _)] = deliveries.due(connection, 'webhook', manager.clock(), 10, {})
-    assert following not in due
+        [following] = notifications.sendable(
+            deliveries.due(connection, 'webhook', manager.clock(), 10), manager.clock())
+    assert following.id not in due
 
 
 def test_a_pass_ends_although_more_is_due(manager, hooks):
     subscribe(manager, hooks.url)
-    manager.active(acts.dummy())
     manager.active(acts.dummy())
     fan_out.fan_out(manager.core, manager.clock())
     own = [0]
@@ -128,7 +132,7 @@ def test_a_pass_ends_although_more_is_due(manager, hooks):
     core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
     deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
                                    webhook.Webhook(manager.core.conf, loopback.resolve))
-    assert [deliverer.deliver(manager.clock()) for _ in range(5)] == [1, 1, 1, 1, 0]
+    assert [deliverer.deliver(manager.clock()) for _ in range(3)] == [1, 1, 0]
 
 
 def test_a_slow_receiver_does_not_delay_the_others(manager, conf, tmp_path, hooks):
@@ -255,3 +259,65 @@ def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(man
     [shown] = manager.client.list_subscriptions(
         builders.a_member(), subscriptions.SubscriptionQuery())
     assert (shown.failures, shown.name) == (2, 'another')
+
+
+def test_leases_are_sent_together_and_notifications_of_one_lease_in_order(manager, hooks):
+    subscribe(manager, hooks.url)
+    leases = [manager.active(acts.dummy()) for _ in range(3)]
+    under_way = threading.Barrier(3)
+    # The answers come only when a notification of each lease is under way.
+    hooks.before = lambda: under_way.wait(20)
+    deliver(manager)
+    for lease in leases:
+        assert [each['kind'] for each in hooks.bodies if each['lease']['id'] == lease.id] == [
+            'change', 'start']
+    assert len(hooks.bodies) == 6
+
+
+def test_failures_at_the_same_time_count_once_and_then_one_notification_is_tried(manager, hooks):
+    found = subscribe(manager, hooks.url)
+    for _ in range(3):
+        manager.active(acts.dummy())
+    hooks.statuses = [500] * 3
+    under_way = threading.Barrier(3)
+    hooks.before = lambda: under_way.wait(20)
+    deliver(manager)
+    assert manager.client.get_subscription(builders.a_member(), found.id).failures == 1
+    hooks.before, hooks.statuses = (lambda: None), [500]
+    manager.clock.advance(minutes(1))
+    deliver(manager)
+    assert len(hooks.requests) == 4
+    manager.clock.advance(minutes(5))
+    deliver(manager)
+    assert len(hooks.requests) == 10
+    kinds = {}
+    for each in hooks.bodies[4:]:
+        kinds.setdefault(each['lease']['id'], []).append(each['kind'])
+    assert set(map(tuple, kinds.values())) == {('change', 'start')}
+
+
+def test_two_managers_never_copy_notifications_at_the_same_time(manager, hooks, database):
+    if database.dialect == 'sqlite':
+        pytest.skip('SQLite has one writer.')
+    subscribe(manager, hooks.url)
+    manager.active(acts.dummy())
+    with database.writer() as one:
+        first = journal.lock_not_fanned_out(one, 1)
+        with database.writer() as other:
+            assert len(first) == 1 and journal.lock_not_fanned_out(other, 10) == []
+
+
+def test_a_pass_that_lingers_sends_what_a_commit_adds(manager, hooks):
+    subscribe(manager, hooks.url, events=('start',))
+    deliverer = delivery.Deliverer(manager.core, 'this manager', 'webhook',
+                                   webhook.Webhook(manager.core.conf, loopback.resolve))
+    first, second = manager.active(acts.dummy()), []
+
+    def may_go_on(now):
+        if not second:
+            second.append(manager.active(acts.dummy()))
+            fan_out.fan_out(manager.core, now)
+        return len(hooks.requests) < 2
+    fan_out.fan_out(manager.core, manager.clock())
+    assert deliverer.deliver(manager.clock(), may_go_on, linger_seconds=60) == 2
+    assert [each['lease']['id'] for each in hooks.bodies] == [first.id, second[0].id]

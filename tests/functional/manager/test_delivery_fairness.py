@@ -131,14 +131,43 @@ def test_a_pass_with_tarpits_continues_for_other_receivers(told_both):
 def test_a_project_has_as_many_in_flight_as_workers_are_free(told_both):
     told_both.happens(TAR)
     told_both.happens()
-    manager = told_both.manager
-    with manager.database.reader() as connection:
-        def due(free, in_flight):
-            found = deliveries.due(connection, 'webhook', manager.clock(), free, in_flight)
-            return [ahead for _, ahead in found], len(notifications.fair_share(found, free))
-        # The good one is among the first two, as each project has one in the first round.
-        assert due(8, {}) == ([0, 0, 1, 2, 3, 4, 5, 6], 5)
-        assert due(4, {'tar': 4}) == ([0, 4, 5, 6], 1)
-        assert due(3, {'tar': 4, 'demo': 1}) == ([1, 4, 5], 1)
-        assert due(1, {'tar': 1, 'demo': 1}) == ([1], 0)
-        assert due(1, {}) == ([0], 1)
+    now = told_both.manager.clock()
+    with told_both.manager.database.reader() as connection:
+        waiting = deliveries.due(connection, 'webhook', now, 8)
+    # The good one is among the first two, as each project has one in the first round.
+    assert {each.project_id for each in waiting[:2]} == {'tar', 'demo'}
+
+    def sent(workers, *in_flight):
+        chosen = notifications.fair_share(
+            notifications.sendable(waiting, now), in_flight, workers)
+        projects = {each.id: each.project_id for each in waiting}
+        return sorted(projects[each] for each in chosen)
+    tar, demo = ('tar', 'another'), ('demo', 'another')
+    assert sent(8) == ['demo', *['tar'] * 4]
+    assert sent(8, *[tar] * 4) == ['demo']
+    assert sent(8, *[tar] * 4, demo) == ['demo']
+    assert sent(3, tar, demo) == []
+    assert len(sent(1)) == 1
+
+
+def test_one_receiver_has_an_eighth_of_the_workers():
+    waiting = [notifications.Waiting(number, 'receiver', 'demo', f'lease {number}', builders.NOON)
+               for number in range(9)]
+    for workers, in_flight, count in ((32, 0, 4), (32, 3, 1), (32, 4, 0), (8, 0, 1), (4, 0, 1)):
+        chosen = notifications.fair_share(waiting, [('demo', 'receiver')] * in_flight, workers)
+        assert chosen == list(range(count))
+
+
+def test_the_first_notification_of_each_lease_may_be_sent():
+    def sendable(*leases, has_failed=False, late=()):
+        return [each.id for each in notifications.sendable([
+            notifications.Waiting(number, 'receiver', 'demo', lease, builders.NOON + (
+                builders.hours(number in late)), has_failed)
+            for number, lease in enumerate(leases)], builders.NOON)]
+    assert sendable('a', 'b', 'a', 'c') == [0, 1, 3]
+    # The first one of lease a is on its way: the next one of a waits.
+    assert sendable('a', 'b', 'a', 'c', late=[0]) == [1, 3]
+    assert sendable('a', None, 'b') == [0]
+    assert sendable(None, 'a') == [0]
+    assert sendable('a', 'b', has_failed=True) == [0]
+    assert sendable('a', 'b', has_failed=True, late=[0]) == []

@@ -14,6 +14,7 @@ from support import waiting
 from climate import errors
 from climate.notifiers import base
 from climate.notifiers import webhook
+from climate.notifiers import webhook_connections
 
 LOOPBACK = [ipaddress.ip_network('127.0.0.0/8')]
 BODY = {'id': 'n1', 'kind': 'start', 'headline': 'Lease é has started'}
@@ -144,3 +145,68 @@ def test_an_address_without_https_is_refused(conf, address):
 def test_a_public_address_is_accepted(conf):
     assert webhook.Webhook(conf).checked('https://example.org/a?b=c') == (
         'https://example.org/a?b=c')
+
+
+def test_notifications_of_a_session_share_a_connection_that_was_checked_once(conf, server):
+    server.keeps_open = True
+    names = Names(['127.0.0.1'])
+    with webhook.Webhook(conf, names).session() as send:
+        for _ in range(3):
+            send(a_message(server.url))
+    assert len(server.requests) == 3
+    assert (len(set(server.clients)), names.asked) == (1, 1)
+
+
+def test_a_connection_that_the_receiver_closed_is_replaced_after_another_check(conf, server):
+    names = Names(['127.0.0.1'], ['127.0.0.1'], ['10.1.2.3'])
+    hook = webhook.Webhook(conf, names)
+    with hook.session() as send:
+        server.keeps_open = True
+        send(a_message(server.url))
+        # The receiver ends the connection after the next request, without an answer.
+        server.before = lambda: _close_once(server)
+        send(a_message(server.url))
+        assert (len(server.requests), len(set(server.clients)), names.asked) == (3, 2, 2)
+        server.statuses = [500]
+        with pytest.raises(base.Undelivered, match='answered 500'):
+            send(a_message(server.url))
+        # After a failure, the name is looked up again.
+        with pytest.raises(base.Undelivered, match='only public addresses'):
+            send(a_message(server.url))
+    assert len(server.requests) == 4
+
+
+def _close_once(server):
+    server.before = lambda: None
+    raise ConnectionAbortedError('closed')
+
+
+class _Connection:
+    """A connection of a pool; it knows whether it was closed."""
+
+    closed = False
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_connection_is_used_for_a_minute_at_most_and_closed_after_ten_seconds_without_use():
+    seconds = [0]
+    pool = webhook_connections.OpenConnections(lambda: seconds[0])
+    for used_at, opened_at, is_kept in ((9, 0, True), (11, 0, False), (9, -52, False)):
+        connection, seconds[0] = _Connection(), 0
+        pool.put('key', connection, opened_at)
+        seconds[0] = used_at
+        assert pool.take('another') is None
+        assert pool.take('key') == ((connection, opened_at) if is_kept else None)
+        assert connection.closed != is_kept
+
+
+def test_a_pool_keeps_the_64_connections_that_were_used_last():
+    pool = webhook_connections.OpenConnections(lambda: 0)
+    connections = [_Connection() for _ in range(66)]
+    for connection in connections:
+        pool.put('key', connection, 0)
+    assert [connection.closed for connection in connections] == [True] * 2 + [False] * 64
+    pool.close()
+    assert all(connection.closed for connection in connections)
