@@ -80,6 +80,9 @@ def _request(api, path, action):
                           version='1.1')
     elif action in ('unshare', 'leave'):
         answer = api.delete(f'{path}/shares/{_share_id(api, path, action)}', version='1.1')
+    elif action == 'sub_lease':
+        answer = api.post(f'{path}/sub-leases?dry_run=true', {
+            'name': 'part', 'project': 'third', 'hosts': 1}, version='1.1')
     elif action == 'swap':
         resource = (reservation['resources'] or ['1'])[0]
         answer = api.post(f'{path}/swap', {'resource': resource}, version='1.1')
