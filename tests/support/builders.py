@@ -324,11 +324,15 @@ def a_body(name='a lease', start='now', end='2030-05-01 13:00', least=1, most=No
 
 @contextlib.contextmanager
 def statements():
-    """The statements that are executed inside, as a list that grows."""
+    """The statements that are executed inside, as a list that grows.
+
+    Wake-ups of other processes are left out: a thread sends them after the commit, one for many
+    commits.
+    """
     found = []
 
     def note(_connection, _cursor, statement, *_more):
-        if not statement.startswith('BEGIN'):
+        if not statement.startswith('BEGIN') and 'pg_notify' not in statement:
             found.append(statement)
     sa.event.listen(sa.Engine, 'before_cursor_execute', note)
     yield found
