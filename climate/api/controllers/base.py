@@ -178,6 +178,17 @@ class SubController(Controller):
         self._visible = visible
 
 
+class AnsweringController(SubController):
+    """A REST controller of a path below one lease, whose answer is a lease.
+
+    :param answer: a function (request, response, lease) that returns the body of the answer.
+    """
+
+    def __init__(self, parts, visible, answer):
+        super().__init__(parts, visible)
+        self._answer = answer
+
+
 @functools.cache
 def _arguments(function):
     """Return the names of the arguments of a method after self, request and response."""

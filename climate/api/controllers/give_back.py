@@ -20,18 +20,16 @@ _GIVE_BACK = {
 GIVE_BACK = (_GIVE_BACK, _GIVE_BACK)
 
 
-class GiveBackController(base.SubController):
+class GiveBackController(base.AnsweringController):
     """Gives a future lease, or hosts of it, back for leases that wait for resources.
 
-    :param answer: a function (request, response, lease) that returns the body of the answer.
     :param late_cancel: a function (request, lease, price) that renders a late cancellation.
     """
 
     dry_runs = ('post',)
 
     def __init__(self, parts, visible, answer, late_cancel):
-        super().__init__(parts, visible)
-        self._answer = answer
+        super().__init__(parts, visible, answer)
         self._late_cancel = late_cancel
 
     @pecan.expose('json')

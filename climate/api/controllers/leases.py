@@ -258,17 +258,10 @@ class HistoryController(base.SubController):
             base.entry_id)
 
 
-class SwapController(base.SubController):
-    """Swaps a broken resource of a running lease for another one, from REST 1.1 on.
-
-    :param answer: a function (request, response, lease) that returns the body of the answer.
-    """
+class SwapController(base.AnsweringController):
+    """Swaps a broken resource of a running lease for another one, from REST 1.1 on."""
 
     dry_runs = ('post',)
-
-    def __init__(self, parts, visible, answer):
-        super().__init__(parts, visible)
-        self._answer = answer
 
     @pecan.expose('json')
     def post(self, req, resp, lease_id):

@@ -51,17 +51,10 @@ PATHS = {
 }
 
 
-class SubLeasesController(base.SubController):
-    """Creates and lists the sub-leases of a lease.
-
-    :param answer: a function (request, response, lease) that returns the body of the answer.
-    """
+class SubLeasesController(base.AnsweringController):
+    """Creates and lists the sub-leases of a lease."""
 
     dry_runs = ('post',)
-
-    def __init__(self, parts, visible, answer):
-        super().__init__(parts, visible)
-        self._answer = answer
 
     @pecan.expose('json')
     def get_all(self, req, resp, lease_id):

@@ -14,6 +14,7 @@ from climate.domain import losses
 from climate.domain import shares
 from climate.manager import core as cores
 from climate.manager import lease_cloud
+from climate.manager.shares import former_servers
 from climate.manager.shares import guest_access
 from climate.manager.shares import receivers
 from climate.manager.shares import withdrawals
@@ -95,14 +96,7 @@ class Sharing:
     def _refuse(self, lease, request, now):
         lease_actions.refuse(lease, lease_actions.SHARE, now)
         shares.refuse_wrong(request, lease, now)
-        allowed = self._core.conf.shares.allowed_on_withdrawal
-        if request.on_withdrawal is not None and request.on_withdrawal not in allowed:
-            raise errors.BadField(field='on_withdrawal', reason=(
-                f'this cloud allows only {", ".join(allowed)}.'))
-        least = self._core.conf.shares.notice_minutes
-        if request.notice_seconds is not None and request.notice_seconds < least * 60:
-            raise errors.BadField(field='notice', reason=(
-                f'it is shorter than {least} minutes, the shortest notice of this cloud.'))
+        former_servers.refuse_choice(self._core.conf, request)
         if request.role == shares.USER and not any(
                 self._takes_guests(each) for each in lease.open_reservations):
             types = sorted(name for name, plugin in self._core.registry.plugins.items()
@@ -134,8 +128,7 @@ class Sharing:
             created_by=context.user_id or 'climate', receiver_name=identity.name[:255],
             until=request.until, on_withdrawal=(
                 request.on_withdrawal or conf.on_withdrawal if uses else shares.KEEP),
-            notice_seconds=(request.notice_seconds if request.notice_seconds is not None
-                            else conf.notice_minutes * 60),
+            notice_seconds=former_servers.notice_seconds(self._core.conf, request),
             **{request.receiver_kind: identity.id})
 
     def _servers(self, lease, share):

@@ -12,6 +12,7 @@ from climate.domain import shares
 from climate.domain import transfers
 from climate.manager import core as cores
 from climate.manager.leases import lease_parts
+from climate.manager.shares import former_servers
 from climate.manager.shares import receivers
 from climate.manager.transfers import reports
 
@@ -109,19 +110,9 @@ class Offering:
         refuse_types(self._core, lease)
         if request.hosts is not None:
             lease_parts.split(self._core, lease, request.hosts)
-        conf = self._core.conf.shares
-        if request.on_withdrawal is not None and (
-                request.on_withdrawal not in conf.allowed_on_withdrawal):
-            raise errors.BadField(field='on_withdrawal', reason=(
-                f'this cloud allows only {", ".join(conf.allowed_on_withdrawal)}.'))
-        if request.notice_seconds is not None and (
-                request.notice_seconds < conf.notice_minutes * 60):
-            raise errors.BadField(field='notice', reason=(
-                f'it is shorter than {conf.notice_minutes} minutes, the shortest notice of this '
-                'cloud.'))
+        former_servers.refuse_choice(self._core.conf, request)
 
     def _new(self, context, lease, request, identity, key, now):
-        conf = self._core.conf.shares
         latest = lease.start if request.hosts is not None else lease.end
         return transfers.Transfer(
             id=uuidutils.generate_uuid(), lease_id=lease.id, from_project=lease.project_id,
@@ -130,9 +121,8 @@ class Offering:
             key_hash=None if key is None else transfers.hash_of(key), hosts=request.hosts,
             expires_at=request.expires_at or min(now + transfers.USUAL, latest),
             created_at=now, created_by=context.user_id or 'climate',
-            on_withdrawal=request.on_withdrawal or conf.on_withdrawal,
-            notice_seconds=(request.notice_seconds if request.notice_seconds is not None
-                            else conf.notice_minutes * 60))
+            on_withdrawal=request.on_withdrawal or self._core.conf.shares.on_withdrawal,
+            notice_seconds=former_servers.notice_seconds(self._core.conf, request))
 
 
 def received(core, context, transfer_id, key=None):
